@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 from benchmarks import local, rows, shapes
-from benchmarks.measure import TOOLS, Tool, versions
+from benchmarks.measure import versions
 from benchmarks.report import as_data, limits, show
+from benchmarks.tools import PEERS, TOOLS
 
 ROOT = Path(__file__).absolute().parent.parent
 
@@ -24,24 +25,21 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="fewer repeats, nothing above 1000 tasks")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every number to this file")
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="interpreter with flowdsl")
-    parser.add_argument(
-        "--hera-python", type=Path, default=peers, help="interpreter with Hera and its cli extra"
-    )
-    parser.add_argument("--kfp-python", type=Path, default=peers, help="interpreter with KFP")
+    for peer in PEERS:
+        parser.add_argument(
+            f"--{peer.name}-python", type=Path, default=peers, help=f"interpreter with {peer.name}"
+        )
     chosen = parser.parse_args()
-    pythons: dict[Tool, Path] = {
-        "flowdsl": chosen.python.absolute(),
-        "hera": chosen.hera_python.absolute(),
-        "kfp": chosen.kfp_python.absolute(),
-    }
-    found: dict[str, str] = {tool: versions(pythons[tool], tool) for tool in TOOLS}
+    given = {tool.name: f"{tool.name}_python" if tool in PEERS else "python" for tool in TOOLS}
+    pythons: dict[str, Path] = {name: getattr(chosen, word).absolute() for name, word in given.items()}
+    found = {tool.name: versions(pythons[tool.name], tool) for tool in TOOLS}
     plan = rows.short(pythons) if chosen.short else rows.full(pythons)
     results = rows.measure(plan, lambda name: _say(f"measuring: {name}"))
     judged = limits(results)
     tools = ", ".join(f"{tool} {version}" for tool, version in found.items())
     head = (
         f"{tools}\nCPU time, minimum of up to {plan.repeats} processes, one build each; "
-        "flowdsl by its dearest form (straight lines or loop), Hera and KFP by their cheapest\n"
+        "flowdsl by its dearest form (straight lines or loop), the peers by their cheapest\n"
     )
     print(show(results, judged, head))
     runs, crashes = local.measure(

@@ -4,7 +4,7 @@ Times are CPU seconds (user and system together), so they do not depend on what 
 A build is timed inside the child with `time.process_time`, after a warm-up with a small pipeline of the
 same kind and with the tool imported; an import or a whole command is the resource usage of the child,
 from its start to its end. Peak memory is the high-water mark of the resident set of the child.
-The children for Hera and KFP are programs in text, so nothing here imports either.
+What builds with a peer is a program in text, so nothing here imports any.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from benchmarks import pipelines
-
-Tool = Literal["flowdsl", "hera", "kfp"]
-TOOLS: tuple[Tool, ...] = ("flowdsl", "hera", "kfp")
+from benchmarks.tools import Tool
 
 
 class Sample(NamedTuple):
@@ -45,56 +43,6 @@ def peak():
         size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return size / (1024 * 1024 if sys.platform == "darwin" else 1024)
 """
-
-# `prepare` is outside the timer: the file is read there. For flowdsl it is executed there, too, which only defines the
-# steps and pipelines; the file of Hera builds the workflow as it is executed, so that is inside.
-_CODE = """
-def prepare(path):
-    import linecache, pathlib
-    linecache.getlines(path)
-    return compile(pathlib.Path(path).read_text(), path, "exec")
-
-def execute(code):
-    module = sys.modules["measured"] = types.ModuleType("measured")
-    exec(code, module.__dict__)
-    return module
-"""
-
-_BUILD: dict[Tool, str] = {
-    "flowdsl": """
-from flowdsl.compiler.compile import compile_loaded
-from flowdsl.compiler.load import load
-
-def prepare(path):
-    return load(Path(path))
-
-def build(loaded):
-    compiled = compile_loaded(loaded)
-    if not compiled.text:
-        findings = [diagnostic.finding for diagnostic in compiled.diagnostics[:20]]
-        sys.exit("\\n".join(f"{finding.code}: {finding.message}" for finding in findings))
-    return compiled.text
-""",
-    "hera": _CODE
-    + """
-import hera.workflows
-
-def build(code):
-    return execute(code).w.to_yaml()
-""",
-    "kfp": _CODE
-    + """
-import tempfile
-from kfp import compiler, dsl
-
-def build(code):
-    with tempfile.TemporaryDirectory() as folder:
-        target = folder + "/pipeline.yaml"
-        compiler.Compiler().compile(execute(code).pipeline, target)
-        with open(target) as written:
-            return written.read()
-""",
-}
 
 _TIMED = """
 import json, sys, time, types
@@ -155,7 +103,7 @@ def timed_build(python: Path, tool: Tool, source: str, small: str) -> Sample:
         folder = Path(name)
         _write(folder, "small.py", small)
         _write(folder, "measured.py", source)
-        program = _write(folder, "child.py", _TIMED.format(peak=_PEAK, build=_BUILD[tool]))
+        program = _write(folder, "child.py", _TIMED.format(peak=_PEAK, build=tool.build))
         _run([str(python), str(program), "small.py", "measured.py", "result.json"], folder)
         seconds, peak, size = json.loads((folder / "result.json").read_text())
         return Sample(seconds, peak, size)
@@ -180,20 +128,14 @@ def timed_command(python: Path, tool: Tool, source: str) -> Sample:
 
     The command is the console script beside the interpreter. Peak memory is at least that of this process.
     """
-    script = str(python.parent / tool)
-    arguments: dict[Tool, list[str]] = {
-        "flowdsl": [script, "compile", "x.py"],
-        "hera": [script, "generate", "yaml", "x.py"],
-        "kfp": [script, "dsl", "compile", "--py", "x.py", "--output", "y.yaml"],
-    }
+    command = [str(python.parent / tool.name), *tool.command]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write(folder, "x.py", source)
-        seconds, peak = _run(arguments[tool], folder)
-        written = folder / "y.yaml" if tool == "kfp" else folder / "stdout"
-        size = written.stat().st_size
+        seconds, peak = _run(command, folder)
+        size = (folder / tool.written).stat().st_size
         if size == 0:
-            raise CrashError(f"{' '.join(arguments[tool])}: wrote nothing")
+            raise CrashError(f"{' '.join(command)}: wrote nothing")
         return Sample(seconds, peak, size)
 
 
@@ -215,7 +157,7 @@ def versions(python: Path, tool: Tool) -> str:
     """Return the version of a tool and of the Python that runs it."""
     statement = (
         f"import platform, importlib.metadata as metadata; "
-        f"print(metadata.version({tool!r}), 'on Python', platform.python_version())"
+        f"print(metadata.version({tool.name!r}), 'on Python', platform.python_version())"
     )
     try:
         done = subprocess.run([str(python), "-c", statement], capture_output=True, text=True, check=False)

@@ -47,7 +47,7 @@ def _called(steps: int) -> str:
     return "train" if steps == 1 else f"STEPS[epoch % {steps}]"
 
 
-def flowdsl_chain(tasks: int, *, steps: int = 1, loop: bool) -> str:
+def flowdsl_chain(tasks: int, steps: int = 1, *, loop: bool) -> str:
     """Write a chain of `tasks` tasks over `steps` distinct steps, each called in turn."""
     names = _names(steps)
     defined = "".join(
@@ -71,7 +71,7 @@ def flowdsl_chain(tasks: int, *, steps: int = 1, loop: bool) -> str:
     return f"from flowdsl import pipeline, step\n\n\n{defined}{head}@pipeline\ndef chain() -> None:\n{calls}"
 
 
-def hera_chain(tasks: int, *, steps: int = 1, form: str = "result") -> str:
+def hera_chain(tasks: int, steps: int = 1, *, form: str) -> str:
     """Write the chain for Hera.
 
     `form` is how a number is passed: `result` prints it and reads `task.result`, `parameter` declares an
@@ -102,7 +102,7 @@ def hera_chain(tasks: int, *, steps: int = 1, form: str = "result") -> str:
 """
 
 
-def kfp_chain(tasks: int, *, steps: int = 1) -> str:
+def kfp_chain(tasks: int, steps: int = 1) -> str:
     """Write the chain for KFP."""
     names = _names(steps)
     defined = "".join(

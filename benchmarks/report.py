@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from benchmarks.measure import TOOLS, Tool
 from benchmarks.rows import (
     BARE,
     COMMAND,
@@ -17,6 +16,9 @@ from benchmarks.rows import (
     chain,
     sweep,
 )
+from benchmarks.tools import FLOWDSL, PEERS, TOOLS
+
+NAMES = [tool.name for tool in TOOLS]
 
 
 class Limit(NamedTuple):
@@ -66,29 +68,28 @@ def limits(results: Results) -> list[Limit]:
         Limit(f"growth from 1000 to 4000 tasks, {form}", 4.4, True, _growth(rows, form))
         for form in ("straight", "loop")
     ]
-    peers: tuple[Tool, ...] = ("hera", "kfp")
     found += [
-        Limit(f"{COMMAND}: times faster than {tool}", 3.0, False, _ratio(rows.get(COMMAND), tool))
-        for tool in peers
+        Limit(f"{COMMAND}: times faster than {peer.name}", 3.0, False, _ratio(rows.get(COMMAND), peer.name))
+        for peer in PEERS
     ]
     return found
 
 
 def show(results: Results, judged: Sequence[Limit], head: str) -> str:
     """Lay out the whole report as text."""
-    times = [["CPU ms", *TOOLS, "hera/flowdsl", "kfp/flowdsl"]]
-    sizes = [["peak MiB (YAML kB)", *TOOLS]]
+    times = [["CPU ms", *NAMES, *(f"{peer.name}/{FLOWDSL.name}" for peer in PEERS)]]
+    sizes = [["peak MiB (YAML kB)", *NAMES]]
     forms = [["every form", "tool", "form", "CPU ms", "peak MiB", "YAML kB", "processes", "/flowdsl"]]
     notes: dict[str, None] = {}
     for row in results.rows:
         times.append(
             [
                 row.name,
-                *(_milliseconds(row, tool) for tool in TOOLS),
-                *("" if row.name == BARE else _times(_ratio(row, tool)) for tool in TOOLS[1:]),
+                *(_milliseconds(row, tool) for tool in NAMES),
+                *("" if row.name == BARE else _times(_ratio(row, tool)) for tool in NAMES[1:]),
             ]
         )
-        sizes.append([row.name, *(_memory(row, tool) for tool in TOOLS)])
+        sizes.append([row.name, *(_memory(row, tool) for tool in NAMES)])
         forms += [[row.name, *line] for line in _forms(row)]
         notes.update({f"n/a: {row.name}, {tool}: {reason}": None for tool, reason in row.absent.items()})
     verdicts = [["limit", "bound", "measured", ""]]
@@ -114,10 +115,10 @@ def as_data(results: Results, judged: Sequence[Limit], versions: Mapping[str, st
                 "row": row.name,
                 "forms": [
                     {"tool": tool, "form": cell.form, **cell.sample._asdict(), "processes": cell.repeats}
-                    for tool in TOOLS
+                    for tool in NAMES
                     for cell in row.cells.get(tool, ())
                 ],
-                "absent": {str(tool): reason for tool, reason in row.absent.items()},
+                "absent": dict(row.absent),
             }
             for row in results.rows
         ],
@@ -127,9 +128,9 @@ def as_data(results: Results, judged: Sequence[Limit], versions: Mapping[str, st
     }
 
 
-def _ratio(row: Row | None, tool: Tool) -> float | None:
+def _ratio(row: Row | None, tool: str) -> float | None:
     """The ratio of a peer's cheapest form to the most expensive one of flowdsl."""
-    if row is None or (peer := row.shown(tool)) is None or (own := row.shown("flowdsl")) is None:
+    if row is None or (peer := row.shown(tool)) is None or (own := row.shown(FLOWDSL.name)) is None:
         return None
     return peer.sample.seconds / own.sample.seconds
 
@@ -137,11 +138,11 @@ def _ratio(row: Row | None, tool: Tool) -> float | None:
 def _growth(rows: dict[str, Row], form: str) -> float | None:
     if chain(1000) not in rows or chain(4000) not in rows:
         return None
-    small, large = rows[chain(1000)].form("flowdsl", form), rows[chain(4000)].form("flowdsl", form)
+    small, large = rows[chain(1000)].form(FLOWDSL.name, form), rows[chain(4000)].form(FLOWDSL.name, form)
     return None if small is None or large is None else large.sample.seconds / small.sample.seconds
 
 
-def _milliseconds(row: Row, tool: Tool) -> str:
+def _milliseconds(row: Row, tool: str) -> str:
     return "n/a" if (cell := row.shown(tool)) is None else f"{cell.sample.seconds * 1000:.1f}"
 
 
@@ -151,9 +152,9 @@ def _times(ratio: float | None) -> str:
 
 def _forms(row: Row) -> list[list[str]]:
     """List every form of the tools that have several, relative to the most expensive one of flowdsl."""
-    own = row.shown("flowdsl")
+    own = row.shown(FLOWDSL.name)
     lines: list[list[str]] = []
-    for tool in TOOLS:
+    for tool in NAMES:
         cells = row.cells.get(tool, ())
         for cell in cells if len(cells) > 1 else ():
             seconds, peak, size = cell.sample
@@ -163,7 +164,7 @@ def _forms(row: Row) -> list[list[str]]:
     return lines
 
 
-def _memory(row: Row, tool: Tool) -> str:
+def _memory(row: Row, tool: str) -> str:
     if (cell := row.shown(tool)) is None:
         return "n/a"
     return f"{cell.sample.peak:.0f}" + (f" ({cell.sample.size / 1000:.0f})" if cell.sample.size else "")

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import pipelines
-from benchmarks.measure import (
-    CrashError,
-    Sample,
-    Tool,
-    timed_build,
-    timed_command,
-    timed_emission,
-    timed_import,
-)
+from benchmarks.measure import CrashError, Sample, timed_build, timed_command, timed_emission, timed_import
+from benchmarks.tools import FLOWDSL, PEERS, TOOLS, Tool
 
 BUDGET = 15.0  # CPU seconds after which a slow case is not repeated
 # What a compilation imports; the compiler loads most of it lazily.
@@ -52,22 +44,24 @@ DISTINCT = "200 distinct steps"
 class Plan(NamedTuple):
     """How much to measure, and with which interpreters."""
 
-    pythons: Mapping[Tool, Path]
+    pythons: Mapping[str, Path]
     repeats: int
     chains: tuple[int, ...]
     sweeps: tuple[int, ...]
-    kfp_tasks: int  # the longest chain that KFP builds in reasonable time; its tracing is quadratic
-    hera_forms: tuple[str, ...]  # how a chain is written for Hera
+    longest: Mapping[
+        str, int
+    ]  # the longest chain that a tool builds in reasonable time: tracing in KFP is quadratic
+    forms: int  # in how many forms a chain is written for a peer, at most
 
 
-def short(pythons: Mapping[Tool, Path]) -> Plan:
+def short(pythons: Mapping[str, Path]) -> Plan:
     """About two minutes: for continuous integration."""
-    return Plan(pythons, 2, (100, 1000), (1000,), 100, ("result",))
+    return Plan(pythons, 2, (100, 1000), (1000,), {"kfp": 100}, 1)
 
 
-def full(pythons: Mapping[Tool, Path]) -> Plan:
+def full(pythons: Mapping[str, Path]) -> Plan:
     """Everything; several minutes."""
-    return Plan(pythons, 5, (10, 100, 1000, 4000), (1000, 10_000), 1000, ("result", "parameter"))
+    return Plan(pythons, 5, (10, 100, 1000, 4000), (1000, 10_000), {"kfp": 1000}, 2)
 
 
 class Cell(NamedTuple):
@@ -82,15 +76,15 @@ class Row(NamedTuple):
     """One line of the table: the forms of each tool, or why a tool has none."""
 
     name: str
-    cells: Mapping[Tool, tuple[Cell, ...]]
-    absent: Mapping[Tool, str]
+    cells: Mapping[str, tuple[Cell, ...]]
+    absent: Mapping[str, str]
 
-    def shown(self, tool: Tool) -> Cell | None:
+    def shown(self, tool: str) -> Cell | None:
         """Return the form that represents a tool: the most expensive of flowdsl, the cheapest of the others."""
-        pick = max if tool == "flowdsl" else min
+        pick = max if tool == FLOWDSL.name else min
         return pick(self.cells.get(tool, ()), key=lambda cell: cell.sample.seconds, default=None)
 
-    def form(self, tool: Tool, form: str) -> Cell | None:
+    def form(self, tool: str, form: str) -> Cell | None:
         """One form of a tool, if it was measured."""
         return next((cell for cell in self.cells.get(tool, ()) if cell.form == form), None)
 
@@ -110,7 +104,8 @@ class Results(NamedTuple):
     crashes: tuple[str, ...]
 
 
-Case = tuple[Tool, str, Callable[[], Sample]]
+Case = tuple[str, str, Callable[[], Sample]]
+"""The name of a tool, the form of the pipeline, and what measures it."""
 
 
 def measure(plan: Plan, progress: Callable[[str], None]) -> Results:
@@ -126,14 +121,14 @@ def measure(plan: Plan, progress: Callable[[str], None]) -> Results:
     progress("emission")
     emission = None
     try:
-        samples = [timed_emission(plan.pythons["flowdsl"], EMITTED) for _ in range(plan.repeats)]
+        samples = [timed_emission(plan.pythons[FLOWDSL.name], EMITTED) for _ in range(plan.repeats)]
         emission = Emission(min(emit for emit, _ in samples), min(dumps for _, dumps in samples))
     except CrashError as crash:
         crashes.append(f"emission: {crash}")
     return Results(tuple(rows), emission, tuple(crashes))
 
 
-def _row(name: str, cases: list[Case], absent: dict[Tool, str], repeats: int, crashes: list[str]) -> Row:
+def _row(name: str, cases: list[Case], absent: dict[str, str], repeats: int, crashes: list[str]) -> Row:
     """Measure the cases in turns, so that all are subject to the same noise."""
     taken: dict[int, list[Sample]] = {index: [] for index in range(len(cases))}
     broken: set[int] = set()
@@ -146,7 +141,7 @@ def _row(name: str, cases: list[Case], absent: dict[Tool, str], repeats: int, cr
             except CrashError as crash:
                 broken.add(index)
                 crashes.append(f"{name}, {tool} {form}: {crash}")
-    cells: dict[Tool, tuple[Cell, ...]] = {}
+    cells: dict[str, tuple[Cell, ...]] = {}
     missing = dict(absent)
     for index, (tool, form, _) in enumerate(cases):
         samples = taken[index]
@@ -162,78 +157,46 @@ def _row(name: str, cases: list[Case], absent: dict[Tool, str], repeats: int, cr
 
 def _above(row: Row, bare: Row) -> Row:
     """Subtract the start of the interpreter from an import row."""
-    cells: dict[Tool, tuple[Cell, ...]] = {}
+    cells: dict[str, tuple[Cell, ...]] = {}
     for tool, (cell,) in row.cells.items():
         start = bare.cells[tool][0].sample.seconds
         cells[tool] = (cell._replace(sample=cell.sample._replace(seconds=cell.sample.seconds - start)),)
     return row._replace(cells=cells)
 
 
-def _planned(plan: Plan) -> Iterator[tuple[str, list[Case], dict[Tool, str]]]:
+def _planned(plan: Plan) -> Iterator[tuple[str, list[Case], dict[str, str]]]:
     pythons = plan.pythons
 
     def built(tool: Tool, form: str, source: str, small: str) -> Case:
-        return tool, form, partial(timed_build, pythons[tool], tool, source, small)
+        return tool.name, form, partial(timed_build, pythons[tool.name], tool, source, small)
 
-    def imported(statements: Mapping[Tool, str]) -> list[Case]:
+    def imported(tool: Tool, statement: str) -> Case:
+        return tool.name, "", partial(timed_import, pythons[tool.name], statement)
+
+    def chained(tasks: int, steps: int, late: Container[str]) -> list[Case]:
         return [
-            (tool, "", partial(timed_import, pythons[tool], statement))
-            for tool, statement in statements.items()
+            built(tool, form, write(tasks, steps), write(10, min(steps, 10)))
+            for tool in TOOLS
+            if tool.name not in late
+            for form, write in list(tool.chains.items())[: plan.forms if tool in PEERS else None]
         ]
 
-    def chained(tasks: int, steps: int, small: int) -> list[Case]:
-        cases = [
-            built(
-                "flowdsl",
-                form,
-                pipelines.flowdsl_chain(tasks, steps=steps, loop=form == "loop"),
-                pipelines.flowdsl_chain(small, steps=min(steps, small), loop=form == "loop"),
-            )
-            for form in ("straight", "loop")
-        ]
-        cases += [
-            built(
-                "hera",
-                form,
-                pipelines.hera_chain(tasks, steps=steps, form=form),
-                pipelines.hera_chain(small, steps=min(steps, small), form=form),
-            )
-            for form in plan.hera_forms
-        ]
-        if tasks <= plan.kfp_tasks or steps > 1:
-            source = pipelines.kfp_chain(tasks, steps=steps)
-            cases.append(built("kfp", "loop", source, pipelines.kfp_chain(small, steps=min(steps, small))))
-        return cases
-
-    language: dict[Tool, str] = {
-        "flowdsl": pipelines.FLOWDSL_IMPORT,
-        "hera": pipelines.HERA_IMPORT,
-        "kfp": pipelines.KFP_IMPORT,
-    }
-    machinery = "\n".join([pipelines.FLOWDSL_IMPORT, *(f"import flowdsl.compiler.{name}" for name in STAGES)])
-    yield BARE, imported({"flowdsl": "pass", "hera": "pass", "kfp": "pass"}), {}
-    yield IMPORT, imported(language), {}
-    yield IMPORT_COMPILER, imported({"flowdsl": machinery}), {}
+    machinery = "\n".join([FLOWDSL.imports, *(f"import flowdsl.compiler.{name}" for name in STAGES)])
+    yield BARE, [imported(tool, "pass") for tool in TOOLS], {}
+    yield IMPORT, [imported(tool, tool.imports) for tool in TOOLS], {}
+    yield IMPORT_COMPILER, [imported(FLOWDSL, machinery)], {}
     for tasks in plan.chains:
-        late: dict[Tool, str] = {"kfp": "quadratic: too slow here"} if tasks > plan.kfp_tasks else {}
-        yield chain(tasks), chained(tasks, 1, 10), late
-    yield DISTINCT, chained(200, 200, 10), {}
+        late = [name for name, most in plan.longest.items() if tasks > most]
+        yield chain(tasks), chained(tasks, 1, late), dict.fromkeys(late, "quadratic: too slow here")
+    yield DISTINCT, chained(200, 200, ()), {}
     for points in plan.sweeps:
-        yield (
-            sweep(points),
-            [
-                built("flowdsl", "random", pipelines.flowdsl_sweep(points), pipelines.flowdsl_sweep(10)),
-                built("hera", "with_items", pipelines.hera_sweep(points), pipelines.hera_sweep(10)),
-                built("kfp", "ParallelFor", pipelines.kfp_sweep(points), pipelines.kfp_sweep(10)),
-            ],
-            {},
-        )
-    sources: dict[Tool, str] = {
-        "flowdsl": pipelines.flowdsl_chain(10, loop=False),
-        "hera": pipelines.hera_chain(10),
-        "kfp": pipelines.kfp_chain(10),
-    }
-    commands: list[Case] = [
-        (tool, "", partial(timed_command, pythons[tool], tool, source)) for tool, source in sources.items()
-    ]
+        cases: list[Case] = []
+        for tool in TOOLS:
+            form, write = tool.sweep
+            cases.append(built(tool, form, write(points), write(10)))
+        yield sweep(points), cases, {}
+    commands: list[Case] = []
+    for tool in TOOLS:
+        source = next(iter(tool.chains.values()))(10, 1)
+        commands.append((tool.name, "", partial(timed_command, pythons[tool.name], tool, source)))
     yield COMMAND, commands, {}
