@@ -74,18 +74,6 @@ def test_what_is_malformed(text: str, expected: str, found: str) -> None:
     assert (caught.value.expected, caught.value.found) == (expected, found)
 
 
-@given(st.text("ab.&|!() _", max_size=15))
-def test_any_text_is_read_or_refused_inside_it(text: str) -> None:
-    try:
-        operands = depends(text)
-    except GrammarError as caught:
-        error = caught
-    else:
-        assert operands
-        return
-    assert 0 <= error.start <= error.end <= len(text)
-
-
 def test_depth_is_free() -> None:
     deep = "(" * 20_000 + "a" + ")" * 20_000
     assert [operand.task for operand in depends(deep)] == ["a"]

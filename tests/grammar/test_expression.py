@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from flowdsl.grammar import govaluate
 from flowdsl.grammar.error import GrammarError
@@ -182,14 +180,3 @@ def test_conditions_that_cannot_be_read(text: str, found: str, expected: str | N
         govaluate.parse(text)
     assert error.value.found == found
     assert expected is None or error.value.expected == expected
-
-
-@given(st.text(alphabet="ab1.'\"()[]{}?:=!<>&|+-*/#, ;\\`\n", max_size=30))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    errors: list[GrammarError] = []
-    for read in (parse, govaluate.parse):
-        try:
-            read(text)
-        except GrammarError as error:
-            errors.append(error)
-    assert all(0 <= error.start <= error.end <= len(text) for error in errors)

@@ -99,19 +99,6 @@ def test_a_wrong_quantity_names_the_right_one(text: str, expected: str, found: s
     assert caught.value.text == text
 
 
-@given(st.text(max_size=12))
-def test_any_text_is_a_quantity_or_an_error_inside_the_text(text: str) -> None:
-    try:
-        number = quantity(text)
-    except GrammarError as caught:
-        error = caught
-    else:
-        assert number.is_finite()
-        return
-    assert 0 <= error.start <= error.end <= len(text)
-    assert error.expected in str(error)
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [

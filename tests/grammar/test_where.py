@@ -193,15 +193,3 @@ def test_groups_that_grow_too_many() -> None:
 def test_depth_has_an_end(text: str) -> None:
     with pytest.raises(GrammarError, match=f"at most {MOST_DEPTH} nested"):
         where(text)
-
-
-@given(st.text("ab()=<>! notrdi,'\"4", max_size=20))
-def test_any_text_is_read_or_refused_inside_it(text: str) -> None:
-    try:
-        groups = where(text)
-    except GrammarError as caught:
-        error = caught
-    else:
-        assert groups
-        return
-    assert 0 <= error.start <= error.end <= len(text)
