@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
@@ -35,7 +36,7 @@ GRAMMARS = {
     "jq": Grammar(jq.check, st.text('{}.[]"()|,;:?=/$@a1 \\#', max_size=14)),
     "json_path": Grammar(json_path.parse, st.text("$.[]'\"?()@*:,=<&|!1a- ", max_size=14)),
     "kube_path": Grammar(kube_path.check, st.text("{}.[]'\"?()@$=*:1a \\", max_size=14)),
-    "quantity": Grammar(quantity, st.text(max_size=12), lambda number: bool(number.is_finite())),
+    "quantity": Grammar(quantity, st.text(max_size=12), Decimal.is_finite),
     "where": Grammar(where, st.text("ab()=<>! notrdi,'\"4", max_size=20), bool),
 }
 
