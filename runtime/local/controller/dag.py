@@ -415,9 +415,12 @@ class Dag(Frame):
         if self.run.strategy is not None and not self.on_exit:
             return  # the end of the pass ends it
         goes_on = self.unsettled and not self.adrift and (not self.fails_fast or self.going_on)
-        if self.lost or goes_on:
-            return
-        phase = self._phase()
+        if not goes_on:
+            self._assess()
+
+    def _assess(self) -> None:
+        """End the graph with the phase that follows from its nodes, unless that is Running."""
+        phase = RUNNING if self.lost else self._phase()
         if phase == RUNNING:
             return
         if phase != SUCCEEDED:
@@ -480,7 +483,7 @@ class Dag(Frame):
     def awaited_before(self, group: Node) -> Node | None:
         """The unfinished node that Argo visits before the end of a loop, the loop itself, or None."""
         if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
-            self._walked()
+            self._assess()
         return self.awaited
 
 
