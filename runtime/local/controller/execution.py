@@ -332,16 +332,11 @@ class Execution:
         elif node.type == "DAG":
             late = node.failed
         else:
-            late = node.type == "Suspend" and self._timed_out(node)
+            late = node.timed_out
         if late:
             self.run.agenda.in_next_pass(lambda: self._release_late(node))
         elif frame is None or not frame.fail_fast():
             self.run.release(self.call.name)
-
-    def _timed_out(self, node: Node) -> bool:
-        """Whether a suspension has timed out, rather than being resumed."""
-        until = leaves.suspended_until(node, self.template)
-        return until is not None and self.run.now >= until
 
     def _release_late(self, node: Node) -> None:
         frame = self.call.frame

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.run import Run
 
 EXIT = "exit"
-_IN_A_PASS = frozenset(("Steps", "DAG", "Retry", "TaskGroup"))
-"""Types whose end Argo detects while it visits the tasks: their exit hooks, and successors, start before the other
-hooks are checked."""
 
 
 def exit_hook(holder: Json, arguments: Json) -> Json | None:
@@ -185,7 +182,8 @@ class Hooks(ABC):
             return
         told = self.node.told == self.run.agenda.passes
         visited = self.order is None and self.node.completed and not late
-        if visited and (told or self.node.type in _IN_A_PASS):
+        if visited and (told or self.node.ends_on_visits):
+            # Its exit hook, and successors, start before the other hooks are checked.
             if not told and self.node.type != "TaskGroup":
                 self._due(late)
             if self.waits:

@@ -377,7 +377,7 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
             if one.get("default") is not None
         }
         node.outputs = {"parameters": [_with_default(one, defaults) for one in supplied_later]}
-    until = suspended_until(node, template)
+    until = _suspended_until(node, template)
     run.suspended[node.id] = (execution, until)
     if until is not None:
         run.agenda.at(until, lambda: _time_is_over(run, node), lambda: _is_timed(run, node))
@@ -391,13 +391,18 @@ def _is_timed(run: Run, node: Node) -> bool:
 
 def _time_is_over(run: Run, node: Node) -> None:
     """Resume a suspended node when Argo visits it, after its duration."""
+
+    def end() -> None:
+        node.timed_out = node.id in run.suspended
+        resume(run, node, {})
+
     if _is_timed(run, node):
         frame = run.suspended[node.id][0].call.frame
         if not run.parallelism.postpones(frame, lambda: _time_is_over(run, node)):
-            run.within(node, lambda: resume(run, node, {}))
+            run.within(node, end)
 
 
-def suspended_until(node: Node, template: Json) -> float | None:
+def _suspended_until(node: Node, template: Json) -> float | None:
     """When a suspension ends by itself: Argo counts from the whole second in which it started. Raises ArgoError."""
     wait = any_string(template["suspend"].get("duration") or "")
     return math.floor(node.started) + retry.seconds(wait) if wait else None

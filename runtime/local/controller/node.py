@@ -58,6 +58,7 @@ class Node:
         "started",
         "template",
         "template_ref",
+        "timed_out",
         "told",
         "type",
     )
@@ -100,6 +101,8 @@ class Node:
         self.lock = ""
         """The lock that it waits for."""
         self.memo: Json | None = None
+        self.timed_out = False
+        """Whether its suspension has ended by itself, after its duration."""
         self.announced = False
         """Whether Argo has already recorded a child of it that does not exist yet."""
 
@@ -112,6 +115,11 @@ class Node:
     def fulfilled(self) -> bool:
         """Whether its dependents may continue; for a daemon, once it is ready."""
         return (self.phase in FULFILLED and not self.runs) or (self.daemoned and self.phase != PENDING)
+
+    @property
+    def ends_on_visits(self) -> bool:
+        """Whether Argo detects its end while it visits the tasks, unlike that of a pod."""
+        return self.timed_out or self.type in ("Steps", "DAG", "Retry", "TaskGroup")
 
     @property
     def failed(self) -> bool:
