@@ -13,11 +13,11 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
-from flowdsl.compiler.lint.variables.unreplaced import left_open, unreadable
+from flowdsl.compiler.lint.variables.unreplaced import is_early, left_open, unfit
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.calls import LATE
 from flowdsl.compiler.lint.workflow.passed_values import with_values
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, inside, string, value_at
 from flowdsl.grammar.template import ROOTS, only_tag, references, tags
 
 if TYPE_CHECKING:
@@ -135,13 +135,17 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     """The finding about a variable that a pod does not have, in a field where braces are invalid."""
     place, root = path[len(view.path) :], name.partition(".")[0]
     # Only the pods that mount a volume need it.
-    reason = "" if place[0] == "volumes" else unreadable(path, known=True)
+    text: object = value_at(view.document, path)
+    reason = "" if place[0] == "volumes" else unfit(path, str(text), name)
     if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
         return _in_all(view, name, path)
-    if reason and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
-        return UnknownVariable(name, (), f"remove it: {reason}")
-    tried = root in _OF_TRIES and any(view.tries(each) for each in view.templates if each.is_pod)
-    if place == ("podSpecPatch",) and root in _OF_CALLS and name not in ALWAYS and not tried:
+    # Argo fills in a patch of the spec before it knows of an attempt. Source: processPodSpecPatch.
+    early = place[0] != "templateDefaults" or is_early(path)
+    tried = root in _OF_TRIES and not early and any(map(view.tries, view.templates))
+    if reason and not tried and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
+        way = "patch the template instead" if place == ("podSpecPatch",) else "remove it"
+        return UnknownVariable(name, (), f"{way}: {reason}")
+    if place == ("podSpecPatch",) and root in _OF_CALLS and name not in ALWAYS:
         return LiteralTag(
             name, "no pod has it on its own", "patch the template, with an input of it in the text"
         )

@@ -33,7 +33,7 @@ from flowdsl.compiler.lint.variables.findings import (
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.inline import NAMED, is_unkept
 from flowdsl.compiler.lint.variables.known import known_at
-from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, Scope
+from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, RETRY, Scope
 from flowdsl.compiler.lint.variables.substituted import filled
 from flowdsl.compiler.lint.variables.texts import (
     EXPRESSIONS,
@@ -46,6 +46,7 @@ from flowdsl.compiler.lint.variables.texts import (
 )
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.variables.unreplaced import (
+    is_early,
     is_quoted,
     left_alone,
     left_open,
@@ -120,7 +121,7 @@ def references(view: View) -> Iterator[Problem]:
             data = {
                 key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
             }
-        elif harmless(template, scope.allowed):
+        elif harmless(template, scope.allowed - {*RETRY}):
             continue
         yield from reader.texts(as_called(view, template, data), template.path, Place(template, None).outer)
     yield from late_problems(late)
@@ -139,6 +140,7 @@ def _begins(spot: Spot, text: str) -> bool:
     return spot.path[-4:-2] == ("arguments", "parameters") and text.startswith("{{tasks.name")
 
 
+_EARLY = "write a value: Argo reads this once for all attempts, before the first one"
 _NO_WORKFLOW = "the expression of an output has no `workflow`: write the simple tag in quotes"
 _ENV = "in a loop, Argo takes it for a variable that is missing: name the variable itself"
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
@@ -336,6 +338,8 @@ class Reader:
             yield from self.of_caller(spot, name, place, text)
             return
         if name in self.scope.allowed and not (own and tried):
+            if name in RETRY and is_early(spot.path):
+                yield spot.problem(UnknownVariable(name, (), _EARLY))
             return
         if own and (tried or (rest and root in BODY_OF)):
             parent = None if place.call is None else place.call.parent
@@ -452,6 +456,8 @@ class Reader:
                 yield spot.problem(UnknownVariable(root, (), _ENV))
             elif tag is not None and name in OF_CALLERS:
                 yield from self.of_caller(spot, name, place, text)
+            elif name in RETRY and name in self.scope.allowed and is_early(path):
+                yield spot.problem(UnknownVariable(name, (), _EARLY))
             elif root not in ROOTS or not (rest or root in _WHOLE) or name in self.scope.allowed:
                 continue
             elif root in BODY_OF:
@@ -505,8 +511,9 @@ class Reader:
         if known:
             return
         finding = self.scope.fault(name)
-        if finding is None and tag and root == "outputs":
-            finding = unreplaced(None, name, spot.path, tag, place)
+        if tag and (root == "outputs" if finding is None else place.call is None):
+            whole = str(value_at(self.view.document, spot.path))
+            finding = unreplaced(finding, name, spot.path, whole, place)
         if finding is not None:
             yield spot.problem(finding)
 

@@ -22,7 +22,7 @@ from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, is_filled, masked, tags
+from flowdsl.grammar.template import ROOTS, TAG, is_filled, masked, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     if path[-1] == "expression" and named and not is_quoted(text, text.index(name)):
         return "an expression with braces in it cannot be read"
     if call is None:
-        return unreadable(path, root in ROOTS)
+        return unfit(path, text, name)
     if path == (*call.path, "when"):
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
     if call.parent is not None and path == (*call.path, "template"):
@@ -96,6 +96,23 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     return "in a loop, Argo replaces every tag or fails"
 
 
+def unfit(path: Path, text: str, name: str) -> str:
+    """Why a tag with a name cannot stay in a text of a template, or in a setting for all templates; empty if it can.
+
+    A patch of a pod is judged by its own fields.
+    """
+    known = name.partition(".")[0] in ROOTS
+    if path[-1] != "podSpecPatch":
+        return unreadable(path, known)
+    from flowdsl.compiler.yaml.documents import read
+
+    documents, problems = read(TAG.sub(lambda tag: tag[0] if name in tag[1] else "1", text), "podSpecPatch")
+    places = [place for one in documents for place, _, value in strings(one.body, ()) if name in value]
+    if problems or not places:
+        return "a patch with braces outside of quotes cannot be read"
+    return next(filter(None, (unreadable(place, known) for place in places)), "")
+
+
 def unreadable(path: Path, known: bool) -> str:
     """Why a text of a template, or a setting for all templates, cannot contain braces; empty if it can.
 
@@ -104,6 +121,25 @@ def unreadable(path: Path, known: bool) -> str:
     forms = (*_FORMS, *_NAMES) if known else _FORMS
     return next((reason for end, reason in forms if _ends(path, end)), "")
 
+
+def is_early(path: Path) -> bool:
+    """Whether Argo reads a text of a template before it knows of an attempt, and never again.
+
+    Source: Argo Workflows, executeTemplate in workflow/controller/operator.go.
+    """
+    return any(_ends(path, end) for end in _EARLY)
+
+
+_EARLY: tuple[tuple[str | None, ...], ...] = (
+    *(
+        ("timeout",),
+        ("pendingTimeout",),
+        ("memoize", "key"),
+        ("memoize", "maxAge"),
+        ("retryStrategy", "limit"),
+    ),
+    ("backoff", None),
+)
 
 _ENDLESS = "Argo waits for it, and the run never ends"
 
@@ -115,6 +151,7 @@ def _ends(path: Path, end: tuple[str | None, ...]) -> bool:
 
 
 _TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
+_AMOUNT = "an amount with braces in it cannot be read"
 _LABEL, _NAME_OF = "the value of a label has no braces in it", "a name has no braces in it"
 _KEY, _WORD = "a key has no braces in it", "this is one of a few words"
 _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
@@ -129,6 +166,8 @@ _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("activeDeadlineSeconds",), _NUMBER),
     (("memoize", "key"), _KEY),
     (("memoize", "maxAge"), _TIME),
+    (("limits", None), _AMOUNT),
+    (("requests", None), _AMOUNT),
 )
 """The ends of paths to texts of templates that Argo parses into other types."""
 

@@ -246,11 +246,12 @@ def pod_names(view: View) -> Iterator[Problem]:
     if inside(view.metadata, "annotations").get(POD_NAMES):
         return
     entry = view.setting("entrypoint")
+    last = {id(hook) for _, hook, _ in view.at_ends}
     for template in view.listed:
         name = template.name
         if name == name.lower() or not template.is_pod:
             continue
-        called = view.callers.get(id(template)) or name == view.setting("onExit")
+        called = view.callers.get(id(template)) or id(template) in last or name == view.setting("onExit")
         if (
             called
             or (name == entry and template.data.get("retryStrategy"))
