@@ -64,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     combinations.ports,
     combinations.pages,
     combinations.probed,
+    combinations.told,
     combinations.sleeps,
     text.characters,
     text.sources,

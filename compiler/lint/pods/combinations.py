@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotFor
 from flowdsl.compiler.lint.pods.patches import patch_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, names_of, string
-from flowdsl.grammar.names import is_port_name
+from flowdsl.grammar.names import is_argo_container, is_port_name
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -353,6 +353,53 @@ def probed(view: View) -> Iterator[Problem]:
                     f"add `{{name: {port}, containerPort: ...}}` to its `ports`, or write the number",
                 )
                 yield Problem((*template.path, *place, *fields, way, "port"), finding)
+
+
+def told(view: View) -> Iterator[Problem]:
+    """Variables and files tell the resources of containers that are in the pod.
+
+    Source: Kubernetes, findContainerInPod, for which the kubelet tries again and again to start the pod.
+    """
+    pods = [each for each in view.all if each.is_pod]
+    if view.external or any(map(view.is_patched, pods)):
+        return
+    for template in view.templates if pods else ():
+        names = _names(template)
+        for place, container in template.containers:
+            for index, variable in enumerate(entries(container, "env")):
+                path = (*template.path, *place, "env", index, "valueFrom")
+                yield from _of_container(inside(variable, "valueFrom"), path, names)
+        yield from _of_files(template.data, template.path, names)
+    yield from _of_files(view.spec, view.path, {name for each in pods for name in _names(each)})
+
+
+def _names(template: Template) -> set[str]:
+    """The names of the containers in the pods of a template."""
+    named = {string(each, "name") for place, each in template.containers if len(place) > 1}
+    return named if template.body == "containerSet" else named | {"main"}
+
+
+def _of_files(owner: Object, path: Path, names: set[str]) -> Iterator[Problem]:
+    """The findings about volumes whose files tell of other containers than those with the names."""
+    for index, volume in enumerate(entries(owner, "volumes")):
+        sources = entries(volume, "projected", "sources")
+        parts = [(("projected", "sources", at), each) for at, each in enumerate(sources)]
+        for place, part in (((), volume), *parts):
+            for at, item in enumerate(entries(part, "downwardAPI", "items")):
+                yield from _of_container(
+                    item, (*path, "volumes", index, *place, "downwardAPI", "items", at), names
+                )
+
+
+def _of_container(source: Object, path: Path, names: set[str]) -> Iterator[Problem]:
+    """The finding about a resource of a container that has none of the names."""
+    name = string(source, "resourceFieldRef", "containerName")
+    if name and name not in names and not is_argo_container(name) and "{{" not in f"{name}{names}":
+        way = "write " + " or ".join(f"`{each}`" for each in sorted(names))
+        finding = NotForPods(
+            "`containerName`", name, "no container of the pod has this name, so it never starts", way
+        )
+        yield Problem((*path, "resourceFieldRef", "containerName"), finding)
 
 
 GRACE = 30

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.control import LockInside
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.workflow.passed_values import with_values
+from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, string
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
@@ -56,18 +57,21 @@ class PlaceInside(Finding):
 def held(view: View) -> Iterator[Problem]:
     """No template waits for a mutex or semaphore slot that one of its callers holds: neither ever ends.
 
-    Source: Argo Workflows, TryAcquire of workflow/sync, where a run and each of its nodes are holders.
+    Source: Argo Workflows, TryAcquire of workflow/sync, where a run and each of its nodes are holders, and
+    mergedTemplateDefaultsInto: a lock of all templates is also one of those that call others.
     """
     outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
-    outer += [(each.title, each.data, each) for each in view.templates if each.calls]
+    outer += [(each.title, _locking(view, each), each) for each in view.templates if each.calls]
     told: set[Path] = set()
     for holder, owner, caller in outer:
         locks = {lock for _, lock in _locks(view, owner)}
         if not locks:
             continue
         for template in view.templates if caller is None else below(view, caller):
-            for part, lock in _locks(view, template.data):
-                path = (*template.path, "synchronization", *part)
+            for part, lock in _locks(view, _locking(view, template)):
+                own = inside(template.data, "synchronization").get(str(part[0]))
+                owner_path = template.path if own else (*view.path, "templateDefaults")
+                path = (*owner_path, "synchronization", *part)
                 if lock in locks and path not in told:
                     told.add(path)
                     finding = LockInside if part[0] == "mutexes" else PlaceInside
@@ -105,6 +109,12 @@ def kept(view: View) -> Iterator[Problem]:
                     path = (*template.path, "synchronization", "mutexes", index)
                     yield Problem(path, Kept(template.title, call.title, where, others[0].title))
                     break
+
+
+def _locking(view: View, template: Template) -> Object:
+    """The `synchronization` of a template, with that of all templates."""
+    shared, own = (inside(each, "synchronization") for each in (view.defaults, template.data))
+    return {"synchronization": merged(shared, own, OF_TEMPLATES)}
 
 
 def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
