@@ -1944,6 +1944,16 @@ def test_a_cache_of_another_name_is_not_looked_at(flowdsl: Callable[..., Result]
     assert flowdsl("cached.py").code == 0
 
 
+def test_what_waits_only_for_results_of_the_cache_runs(flowdsl: Callable[..., Result], folder: Path) -> None:
+    """The first run finds nothing, and waits for attempts of its retried steps; the second has none of these."""
+    (folder / "cached.py").write_text((ROOT / "tests/lowering/cached_retries.py").read_text("utf-8"), "utf-8")
+    for name in ("one", "two"):
+        done = flowdsl("cached.py", "--name", name)
+        assert done.code == 0
+        assert "return  0.5" in done.out
+        assert ("judged: from the cache" in done.err) == (name == "two")
+
+
 def test_runs_that_add_to_a_cache_at_once(tmp_path: Path) -> None:
     def add(run: int) -> None:
         caches = Caches(tmp_path / "cache", tmp_path / str(run))

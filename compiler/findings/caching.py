@@ -133,23 +133,6 @@ class RunInKey(Finding):
     field: str
 
 
-class RetriedCache(Finding):
-    """A cached step that is retried, with tasks that wait for it alone."""
-
-    code = "FD326"
-    title = (
-        "a run that finds the result of `{step}` in the cache never ends: `{task}` waits for it, and it "
-        "has retries"
-    )
-    label = "Argo forgets what waits only for cached results with retries"
-    help = (
-        "call `{step}` in a graph of its own, and move the retries there: in Python a pipeline with "
-        ".options(retries=...), in YAML a template with `dag`"
-    )
-    step: str
-    task: str
-
-
 class CachedOnVolume(Finding):
     """A cached step whose files are in the folder of one run, on a volume."""
 

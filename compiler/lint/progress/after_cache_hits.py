@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings.caching import RetriedCache
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside
+from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -16,6 +16,23 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.tree import Object, Path
+
+
+class RetriedCache(Finding):
+    """A cached step that is retried, with tasks that wait for it alone."""
+
+    code = "FD326"
+    title = (
+        "a run that finds the result of `{step}` in the cache never ends: `{task}` waits for it, and it "
+        "has retries"
+    )
+    label = "Argo forgets what waits only for cached results with retries"
+    help = (
+        "let `{task}` wait for another task, too; or call `{step}` in a template with `dag` of its own, and "
+        "move the retries there"
+    )
+    step: str
+    task: str
 
 
 def lost(view: View) -> Iterator[Problem]:

@@ -1,0 +1,75 @@
+"""Gives tasks that wait only for cached steps with retries one more task to wait for, which runs nothing.
+
+Argo attaches a task to the last attempts of what it waits for. A result from the cache has no attempts, so a task
+with nothing else before it is forgotten, and the run never ends. Source: getOutboundNodes in
+workflow/controller/operator.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import ir
+from flowdsl.compiler.lowering.ends import apart
+from flowdsl.values.expr import Const
+from flowdsl.values.types import BOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def attached(templates: list[ir.Template]) -> list[ir.Template]:
+    """The templates, with such a task in each graph that needs one."""
+    if not any(_vanishes(one) for one in templates):
+        return templates
+    hits = _Hits(templates)
+    return [
+        one._replace(body=_begun(one.body, hits)) if isinstance(one.body, ir.Graph) else one
+        for one in templates
+    ]
+
+
+def _vanishes(template: ir.Template) -> bool:
+    return template.memo is not None and template.settings.control.retries is not None
+
+
+def _begun(graph: ir.Graph, hits: _Hits) -> ir.Graph:
+    lost = {task.name for task in graph.tasks if hits.all(_before(task), graph)}
+    if not lost:
+        return graph
+    first = next(task for task in graph.tasks if task.name in lost)
+    name = apart("start", [task.name for task in graph.tasks])
+    start = ir.Task(name, ir.NOTHING, (), first.place, when=Const(False, BOOL))
+    tasks = (task._replace(after=(*task.after, name)) if task.name in lost else task for task in graph.tasks)
+    return graph._replace(tasks=(start, *tasks))
+
+
+def _before(task: ir.Task) -> tuple[str, ...]:
+    return (*task.after, *(name for name, _ in task.ended))
+
+
+class _Hits:
+    """Which templates may end without any attempt."""
+
+    def __init__(self, templates: list[ir.Template]) -> None:
+        self.templates = {one.name: one for one in templates}
+        self.known: dict[str, bool] = {}
+
+    def all(self, names: Iterable[str], graph: ir.Graph) -> bool:
+        """Whether there are tasks of these names, and all of them may end so."""
+        called = [task.template for task in graph.tasks if task.name in {*names}]
+        return bool(called) and all(map(self.ends, called))
+
+    def ends(self, name: str) -> bool:
+        """Whether a template may end so."""
+        template = self.templates.get(name)
+        if template is None:
+            return False
+        if name not in self.known:
+            body = template.body
+            found = _vanishes(template)
+            if isinstance(body, ir.Graph) and template.settings.control.retries is None:
+                waited = {one for task in body.tasks for one in _before(task)}
+                found = self.all([task.name for task in body.tasks if task.name not in waited], body)
+            self.known[name] = found
+        return self.known[name]
