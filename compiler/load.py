@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 # each have a `helpers.py`, and a file that is loaded again must get the current version of its own.
 _beside: set[str] = set()
 
+_ALONE = "attempted relative import with no known parent package"
+_OF_A_PACKAGE = (
+    "put an `__init__.py` beside the file, so that its folder is a package, or import without the dots"
+)
+
 _OF_FILE = regex(r"<file [^<>\n]+>\.")
 
 
@@ -266,7 +271,7 @@ def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
         return f"it is a link to `{path.readlink()}`, which is not there: make the link again"
     names = [entry.name for entry in _entries(path.parent, suffixes)]
     whole = (f"{path.name}{suffix}" for suffix in suffixes)
-    close = next((name for name in whole if name in names), None) or near(path.name, names)
+    close = next((name for name in whole if name in names), None) or near(path.name, names, 0.7)
     if close is not None:
         return f"did you mean `{path.parent / close}`?"
     return f"name a file that exists; the current folder is {os.getcwd()}"  # noqa: PTH109
@@ -325,13 +330,16 @@ def raised(error: BaseException, filename: str, pipeline: str = "", text: str = 
     first = str(error).strip().partition("\n")[0]
     said = f"{type(error).__name__}: {first}" if first else type(error).__name__
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
-    finding = Raised(error=said, module=missing, pipeline=pipeline, foreign=missing and way_out(text))
+    known = _OF_A_PACKAGE if str(error) == _ALONE else missing and way_out(text)
+    finding = Raised(error=said, module=missing, pipeline=pipeline, known=known)
     return Diagnostic(finding, _in_file(error, filename))
 
 
 def _is_missing(error: BaseException, filename: str) -> bool:
-    """Whether a file itself imports a module that is not installed: there is nothing more to say then."""
-    if not isinstance(error, ModuleNotFoundError) or error.__context__ is not None:
+    """Whether a file itself imports what it cannot: there is nothing more to say then."""
+    if not isinstance(error, ModuleNotFoundError) and str(error) != _ALONE:
+        return False
+    if error.__context__ is not None:
         return False
     files = [frame.tb_frame.f_code.co_filename for frame in _frames(error.__traceback__)]
     return [one for one in files if not one.startswith("<frozen importlib")][-1:] == [filename]

@@ -290,6 +290,7 @@ def test_what_is_not_there(folder: Path) -> None:
     for name, code, way_out in (
         ("pipelin.py", "FD102", "did you mean `pipeline.py`?"),
         ("other/x.py", "FD102", f"name a file that exists; the current folder is {folder}"),
+        ("in.py", "FD102", f"name a file that exists; the current folder is {folder}"),
         ("pipeline.py/x", "FD102", "name a file that exists"),
         (".", "FD103", "name the file in it that defines the pipeline: `pipeline.py`"),
         ("a\0b", "FD106", "make it readable for yourself, or name another file"),
@@ -352,6 +353,16 @@ def test_an_exception_is_shown_as_python_shows_it(folder: Path, text: str) -> No
     assert error.diagnostic.finding.code == "FD107"
     assert error.span is not None
     assert error.span.file == str(folder / "pipeline.py")
+
+
+def test_a_file_that_is_in_no_package(folder: Path) -> None:
+    write(folder / "helper.py", "def f():\n    return 1\n")
+    with pytest.raises(LoadError) as caught:
+        loaded(folder / "pipeline.py", "from .helper import f\n")
+    assert caught.value.traceback is None
+    assert caught.value.diagnostic.finding.advice.startswith("put an `__init__.py` beside the file")
+    write(folder / "__init__.py", "")
+    assert loaded(folder / "pipeline.py", "from .helper import f\n").module.f() == 1
 
 
 def test_a_module_that_is_not_installed(folder: Path) -> None:

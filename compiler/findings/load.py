@@ -88,13 +88,14 @@ class Raised(Finding):
     error: str
     module: str
     pipeline: str = ""
-    foreign: str = ""
+    known: str = ""
+    """The way out, where more is known than that a module is missing."""
 
     def words(self) -> dict[str, str]:
         """The fields, what raised, and the way out."""
         way = "correct what raises it: the traceback on standard error shows how it came to this"
-        if self.foreign:
-            way = self.foreign
+        if self.known:
+            way = self.known
         elif self.module:
             top = self.module.partition(".")[0]
             way = f"install `{top}` where flowdsl runs, or import it inside the steps that need it"
