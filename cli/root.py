@@ -38,9 +38,16 @@ is gone, 70 a bug of flowdsl, 130 interrupted.""",
 )
 
 
+def _named(tokens: Sequence[Token], what: str) -> str:
+    """The text of a path; an empty one, as of a variable without a value, is not taken for the current folder."""
+    if not tokens[0].value:
+        raise Refused(f"the name of a {what} is empty: name one, or `.` for the current folder")
+    return tokens[0].value
+
+
 def _file(hint: Any, tokens: Sequence[Token]) -> Path:
     """Parses the path of a file to write; a trailing slash, which `Path` drops, means a folder."""
-    text = tokens[0].value
+    text = _named(tokens, "file")
     path = Path(text)
     if text == STDIN:
         raise Refused("- is not a file: name the one to write")
@@ -51,16 +58,15 @@ def _file(hint: Any, tokens: Sequence[Token]) -> Path:
 
 def _target(hint: Any, tokens: Sequence[Token]) -> Path:
     """Parses the path of a file to read, or FILE:NAME."""
-    if not tokens[0].value:  # for a path, that is the current folder
-        raise Refused("the name of a file is empty: name one, or `.` for the current folder")
-    return Path(tokens[0].value)
+    return Path(_named(tokens, "file"))
 
 
 def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
     """Parses the path of a folder to write into."""
-    if tokens[0].value == STDIN:
+    text = _named(tokens, "folder")
+    if text == STDIN:
         raise Refused("- is not a folder: name the one to write into")
-    path = Path(tokens[0].value)
+    path = Path(text)
     if path.is_file():
         raise Refused(f"{path} is a file: name a folder to write into")
     return path
@@ -73,7 +79,7 @@ def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
 
 def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
     """Parses the path of a file to write, or of an existing folder; None for `-`, which is standard output."""
-    text = tokens[0].value
+    text = _named(tokens, "file")
     if text.endswith("/") and not Path(text).is_dir():
         raise Refused(f"{text} is not an existing folder: make it first, or name a file")
     return Path(text) if text.endswith("/") else _output(hint, tokens)

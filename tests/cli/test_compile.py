@@ -118,6 +118,18 @@ def test_values_with_which_a_run_fails(kind: str, flowdsl: Callable[..., Result]
     assert flowdsl("compile", "rates.py", "--as", kind, "-p", "rates=[0.5, 1]", "-o", "made.yaml").code == 0
 
 
+def test_a_file_with_other_line_ends(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    assert flowdsl("compile", "pipeline.py", "-o", "pipeline.yaml").code == 0
+    path = Path("pipeline.yaml")
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    code, out, err = flowdsl("compile", "pipeline.py", "--check")
+    assert (code, bool(out)) == (1, True)
+    assert err.startswith("note: the lines of pipeline.yaml end in CRLF, not in LF; ")
+    assert flowdsl("compile", "pipeline.py", "-o", "pipeline.yaml").code == 0
+    assert flowdsl("compile", "pipeline.py", "--check").code == 0
+
+
 def test_the_kind_is_a_choice(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
     document = yaml.safe_load(flowdsl("compile", "pipeline.py", "--as", "template").out)

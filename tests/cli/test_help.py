@@ -54,6 +54,8 @@ USAGE = (
     ("compile", "pipeline.py", "other.py", "--check", "-p", "name=ada"),
     ("compile", "pipeline.py", "pipeline.py", "--check"),
     ("compile", "pipeline.py", "-o", "deploy/"),
+    ("compile", "pipeline.py", "-o", ""),
+    ("init", ""),
     ("graph", "pipeline.py", "other.py"),
     ("compile", "pipeline.py", "--chek"),
     ("compile", "pipeline.py", "--unheard-of"),
