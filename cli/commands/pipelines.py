@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -100,7 +101,7 @@ def compile_command(
     explain_cache
         Show what the keys of cached steps are made of instead; as JSON with --format json.
     """
-    from flowdsl.cli.pipelines.compiling import Target, compile_file, compile_files
+    from flowdsl.cli.pipelines import compiling
 
     supply = None
     if files and (parameter or explain_cache):
@@ -110,34 +111,22 @@ def compile_command(
         from flowdsl.cli.runs.parameters import supplying
 
         supply = supplying(parameter)
-    goal = Target(cluster, argo_version)
-    folder = output if output is not None and output.is_dir() and not explain_cache else None
+    goal = compiling.Target(cluster, argo_version)
+    judging = partial(compiling.judge, kind=kind, with_rbac=with_rbac, goal=goal, supply=supply)
+    if explain_cache:
+        if output is not None or check:
+            raise Refused(
+                "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
+            )
+        return compiling.explain_cache(file, judging, format)
+    folder = output if output is not None and output.is_dir() else None
     if files or folder is not None:
         if output is not None and folder is None:
             raise Refused(
                 f"-o {output}: the YAML of several files goes to a folder; there is none of this name"
             )
-        return compile_files(
-            (file, *files),
-            folder=folder,
-            check=check,
-            kind=kind,
-            with_rbac=with_rbac,
-            goal=goal,
-            format=format,
-            supply=supply,
-        )
-    return compile_file(
-        file,
-        output=output,
-        check=check,
-        kind=kind,
-        with_rbac=with_rbac,
-        goal=goal,
-        format=format,
-        explain=explain_cache,
-        supply=supply,
-    )
+        return compiling.compile_files((file, *files), judging, folder=folder, check=check, format=format)
+    return compiling.compile_file(file, judging, output=output, check=check, format=format)
 
 
 @app.command(

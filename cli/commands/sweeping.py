@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
@@ -136,7 +137,7 @@ def sweep_command(
     timeout
         With --wait or --watch: how long to wait: 90s, 20m or 6h.
     """
-    from flowdsl.cli.pipelines.compiling import Target, compile_file
+    from flowdsl.cli.pipelines.compiling import Target, compile_file, judge
     from flowdsl.compiler.sweeping import Search
 
     asked = Search(spaces, metric, trials, parallel, search, search_image, seed, min_success)
@@ -195,13 +196,5 @@ def sweep_command(
         return submitting.submit_file(str(file), wanted, reach, goal, asked)
     if check and output is None:
         raise Refused("--check compares a file: name it with -o")
-    return compile_file(
-        file,
-        output=output,
-        check=check,
-        kind=kind,
-        with_rbac=False,
-        goal=goal,
-        format=format,
-        search=asked,
-    )
+    judging = partial(judge, kind=kind, goal=goal, search=asked)
+    return compile_file(file, judging, output=output, check=check, format=format)

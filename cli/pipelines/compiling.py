@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
 
@@ -17,7 +18,7 @@ from flowdsl.places.source import Sources
 from flowdsl.tracing.trace import TOKEN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Generator, Sequence
 
     from flowdsl.cli.display.report import Format
     from flowdsl.compiler.compile import Compiled, Supply
@@ -208,37 +209,19 @@ def show(found: Sequence[Judged], format: Format, to: Callable[[str], None]) -> 
     to(render_all([(one.shown(format), one.sources) for one in found], format, color))
 
 
-def compile_file(
-    target: Path,
-    *,
-    output: Path | None,
-    check: bool,
-    kind: Literal[Kind, "katib"] | None,
-    with_rbac: bool,
-    goal: Target,
-    format: Format,
-    explain: bool = False,
-    search: Search | None = None,
-    supply: Supply | None = None,
-) -> int:
+Judging = Callable[[Path], Judged]
+"""`judge` with all that it is told besides the file."""
+
+
+def compile_file(target: Path, judging: Judging, *, output: Path | None, check: bool, format: Format) -> int:
     """Compile a file, or a sweep over it, to standard output or to `output`; returns the exit code."""
-    if explain and (output is not None or check):
-        raise Refused(
-            "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
-        )
     if output is not None:
         refuse_source(output, target)
-    judged = judge(target, kind, with_rbac, goal, search, supply)
+    judged = judging(target)
     show([judged], format, err)
-    if judged.failed:
+    if judged.compiled is None or judged.failed:
         return WRONG
-    assert judged.compiled is not None
     text = judged.compiled.text
-    if explain:
-        from flowdsl.compiler.lowering.explain import explained
-
-        out(explained(judged.compiled.programs, as_json=format == "json"))
-        return DONE
     if check:
         changes = difference(text, output or parted(target)[0].with_suffix(".yaml"))
         out(changes)
@@ -250,16 +233,20 @@ def compile_file(
     return DONE
 
 
+def explain_cache(target: Path, judging: Judging, format: Format) -> int:
+    """Show what the keys of the cached steps of a file are made of; returns the exit code."""
+    judged = judging(target)
+    show([judged], format, err)
+    if judged.compiled is None or judged.failed:
+        return WRONG
+    from flowdsl.compiler.lowering.explain import explained
+
+    out(explained(judged.compiled.programs, as_json=format == "json"))
+    return DONE
+
+
 def compile_files(
-    targets: Sequence[Path],
-    *,
-    folder: Path | None,
-    check: bool,
-    kind: Kind | None,
-    with_rbac: bool,
-    goal: Target,
-    format: Format,
-    supply: Supply | None,
+    targets: Sequence[Path], judging: Judging, *, folder: Path | None, check: bool, format: Format
 ) -> int:
     """Compile files, each to one of its name in a folder; returns the exit code. After an error, none is written.
 
@@ -278,7 +265,7 @@ def compile_files(
                 f"{written[file]} and {target} would both be {file}: compile each to a file of its own"
             )
         written[file] = target
-    judged = [judge(target, kind, with_rbac, goal, supply=supply) for target in targets]
+    judged = [judging(target) for target in targets]
     show(judged, format, err)
     texts = [one.compiled.text for one in judged if one.compiled is not None and not one.failed]
     if len(texts) < len(judged):
