@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.reason import reason
+from flowdsl.runtime.atomic import write
 from flowdsl.runtime.local.controller.cache import Entry
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import handed
 from flowdsl.runtime.lock import take, wait_for
 from flowdsl.runtime.parts import part
-from flowdsl.runtime.whole import replace
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -59,7 +59,7 @@ class Caches:
             with _alone(folder):
                 path = folder / f"{name}.json"
                 entries = _read(path) | {key: list(one) for cache, key, one in added if cache == name}
-                replace(path, json.dumps(entries, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+                write(path, json.dumps(entries, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.grammar.reason import reason
+from flowdsl.runtime.atomic import write
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Entry
-from flowdsl.runtime.whole import replace
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ class JournalError(Exception):
 
 def begin(path: Path, header: Json) -> Journal:
     """Create a journal atomically, with all inputs of the run."""
-    replace(path, _lines([header]))
+    write(path, _lines([header]))
     return Journal(path)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flowdsl.compiler.yaml.emit import emit
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import said
+from flowdsl.runtime.atomic import write
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.caches import Caches
 from flowdsl.runtime.local.controller import events
@@ -23,7 +24,6 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.pods.patch import judged
 from flowdsl.runtime.local.status import workflow
 from flowdsl.runtime.lock import take
-from flowdsl.runtime.whole import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -369,4 +369,4 @@ def _written(documents: list[Json]) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    replace(path, text.encode("utf-8", "surrogatepass"))
+    write(path, text.encode("utf-8", "surrogatepass"))

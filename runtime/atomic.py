@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def replace(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes) -> None:
     """Write a file atomically: readers see the old content or the new. Raises OSError; then nothing is left of it."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
