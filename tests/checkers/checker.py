@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from tests.test_docs import ROOT
+from tests.pages import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

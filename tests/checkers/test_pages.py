@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkers.checker import printed
-from tests.test_docs import PAGES, ROOT, right
+from tests.pages import PAGES, ROOT, right
 
 #: As much of a package that the pages import as they use: it is too large to be installed for that.
 STUBS = {

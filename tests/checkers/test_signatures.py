@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.checkers.checker import printed
-from tests.test_docs import ROOT
+from tests.pages import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

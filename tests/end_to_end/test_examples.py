@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowdsl.cli.app import run
-from tests.test_docs import PAGES, right, settle
+from tests.pages import PAGES, right, settle
 
 ROOT = Path(__file__).resolve().parents[2]
 UPSTREAM = {path.stem for path in ROOT.glob("examples/upstream/*.yaml")}

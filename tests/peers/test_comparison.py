@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from flowdsl.compiler.lint import lint
-from tests.test_docs import ROOT, blocks
+from tests.pages import ROOT, blocks
 
 Tool = Literal["flowdsl", "hera", "kfp"]
 TOOLS: tuple[Tool, ...] = ("flowdsl", "hera", "kfp")
