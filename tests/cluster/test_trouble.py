@@ -22,12 +22,10 @@ from flowdsl.runtime.cluster.transport import Access, Answer, Transport
 from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal
 from tests.cluster.faults import Fault
 from tests.cluster.objects import kubeconfig
-from tests.test_submit import PIPELINE, WORKFLOWS, Cluster, cluster, later
+from tests.cluster.runs import PIPELINE, WORKFLOWS, Cluster, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-__all__ = ["cluster"]
 
 Object = dict[str, Any]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,95 +16,16 @@ import pytest
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.cli.clusters.reach import Reach
 from flowdsl.runtime.lock import take
-from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
-from tests.cluster.objects import Objects, Served, kubeconfig
+from tests.cluster.faults import FAULTS, Fault, until_it_passes
+from tests.cluster.objects import kubeconfig
+from tests.cluster.runs import PIPELINE, TEMPLATES, WORKFLOWS, Cluster, later
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 Object = dict[str, Any]
 
-ROOT = Path(__file__).resolve().parents[1]
-WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows"
-TEMPLATES = "/apis/argoproj.io/v1alpha1/namespaces/default/workflowtemplates"
-PIPELINE = """
-from flowdsl import pipeline, step
-
-
-@step(image="python:3.12-slim")
-def train(lr: float) -> float:
-    return 1.0 - lr
-
-
-@pipeline
-def tiny(lr: float = 0.5) -> None:
-    train(lr)
-"""
-
-
-class Cluster:
-    """The fixture of a test: the objects, the proxy in front of them, and the results of commands."""
-
-    def __init__(self, objects: Objects, proxy: Proxy) -> None:
-        self.objects = objects
-        self.proxy = proxy
-
-    @property
-    def runs(self) -> list[str]:
-        return [path.rpartition("/")[2] for path in self.objects.known if path.startswith(f"{WORKFLOWS}/")]
-
-    def end_when_there(self, name: str) -> None:
-        """End a run shortly after it was created."""
-        while name not in self.runs:
-            time.sleep(0.02)
-        time.sleep(0.2)
-        self.end(name)
-
-    def once_watched(self, done: Callable[[], object]) -> threading.Thread:
-        """Call a function as soon as the next watch of runs begins."""
-        before = len(self.proxy.seen)
-
-        def wait() -> None:
-            while not any("watch=1" in one.path for one in self.proxy.seen[before:]):
-                time.sleep(0.02)
-            done()
-
-        thread = threading.Thread(target=wait, daemon=True)
-        thread.start()
-        return thread
-
-    def end(self, name: str, phase: str = "Succeeded", **status: object) -> None:
-        """End a run, as the controller does."""
-        found = self.objects.known[f"{WORKFLOWS}/{name}"]
-        labels = {
-            **found["metadata"].get("labels", {}),
-            "workflows.argoproj.io/completed": "true",
-            "workflows.argoproj.io/phase": phase,
-        }
-        times = {"startedAt": "2026-01-31T10:00:00Z", "finishedAt": "2026-01-31T10:03:20Z"}
-        metadata = {**found["metadata"], "labels": labels}
-        self.objects.put(
-            WORKFLOWS, {**found, "metadata": metadata, "status": {"phase": phase, **times, **status}}
-        )
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    objects = Objects()
-    with Served(objects) as served:
-        port = int(served.url.rpartition(":")[2])
-        with Proxy(partial(http.client.HTTPConnection, "127.0.0.1", port, timeout=60), late=1.2) as proxy:
-            monkeypatch.setenv("KUBECONFIG", str(kubeconfig(proxy.url, tmp_path / "kubeconfig")))
-            monkeypatch.chdir(tmp_path)
-            (tmp_path / "tiny.py").write_text(PIPELINE)
-            yield Cluster(objects, proxy)
-
-
-def later(seconds: float, done: Any, *arguments: object) -> threading.Timer:
-    timer = threading.Timer(seconds, done, arguments)
-    timer.daemon = True
-    timer.start()
-    return timer
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_run_is_what_was_compiled(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
