@@ -1,0 +1,117 @@
+"""Runs that go on where they were interrupted, with what they were begun with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flowdsl.cli.app import run
+from tests.commands import Result
+from tests.run.files import ROOT, SECRET, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def test_a_run_of_another_version_can_be_looked_at(flowdsl: Callable[..., Result], folder: Path) -> None:
+    flowdsl("gate.py", "--name", "old")
+    journal = folder / ".flowdsl/runs/old/journal.jsonl"
+    for text in (journal.read_text(encoding="utf-8").replace('"version":1', '"version":99'), ""):
+        journal.write_text(text, encoding="utf-8")
+        assert run(["get", "old"]) == 0
+        assert run(["get", "old", "--rounds"]) == 0
+    assert flowdsl("--resume", "old").code == 2
+
+
+def test_a_status_that_is_broken_is_made_again(flowdsl: Callable[..., Result], folder: Path) -> None:
+    assert flowdsl("pipeline.py", "--name", "one", "-p", "n=1").code == 0
+    path = folder / ".flowdsl/runs/one/workflow.json"
+    whole = json.loads(path.read_text())
+    path.write_text("{")
+    assert flowdsl("--resume", "one").code == 0
+    assert json.loads(path.read_text()) == whole
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_an_interrupted_run_goes_on(
+    flowdsl: Callable[..., Result], folder: Path, number: signal.Signals
+) -> None:
+    command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    before = signal.signal(number, signal.SIG_DFL)  # a child inherits an ignored signal, as under nohup
+    with subprocess.Popen(
+        [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    ) as child:
+        signal.signal(number, before)
+        journal = folder / ".flowdsl/runs/one/journal.jsonl"
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if journal.exists() and journal.read_text(encoding="utf-8").count('"event":"ended"') == 3:
+                break
+            time.sleep(0.05)
+        busy = flowdsl("--resume", "one")
+        child.send_signal(number)
+        out, err = child.communicate(timeout=30)
+    assert (busy.code, busy.err) == (2, "flowdsl: the run one is going on in another process\n")
+    assert (child.returncode, out) == (128 + number, "")
+    assert err.endswith(
+        "interrupted: nothing is running any more; continue with\n  flowdsl run --resume one\n"
+    )
+    done = flowdsl("--resume", "one", "--fake", "sleep=")
+    assert done.code == 0
+    assert done.err.startswith("going on: 3 steps are done\n")
+    assert done.err.endswith("sleep: faked\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are found in /proc")
+def test_a_run_whose_helper_is_killed_goes_on(flowdsl: Callable[..., Result], folder: Path) -> None:
+    """As by the out-of-memory killer: no step has failed."""
+    command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+    ) as child:
+        assert child.stderr is not None
+        while "sleep: started" not in child.stderr.readline():
+            assert child.poll() is None
+        helper = Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()[0]
+        os.kill(int(helper), signal.SIGKILL)
+        out, err = child.communicate(timeout=30)
+    assert (child.returncode, out) == (4, "")
+    assert err == (
+        "flowdsl: .flowdsl/runs/one: the process that starts the steps has ended: the run is stopped; "
+        "when that is fixed, continue with\n  flowdsl run --resume one\n"
+    )
+    assert flowdsl("--resume", "one", "--fake", "sleep=").err.startswith("going on: 3 steps are done\n")
+
+
+def test_a_secret_comes_through_a_pipe_once_more_for_a_run_that_goes_on(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "secret.py").write_text(SECRET, encoding="utf-8")
+
+    def piped(text: bytes) -> str:
+        reads, writes = os.pipe()
+        os.write(writes, text)
+        os.close(writes)
+        return f"hub=/dev/fd/{reads}"
+
+    assert flowdsl("secret.py", "--name", "one", "--secret", piped(b"token=abc\n")).code == 4
+    assert "abc" not in (folder / ".flowdsl/runs/one/manifest.yaml").read_text(encoding="utf-8")
+    (folder / ".flowdsl/runs/one/journal.jsonl").write_text(
+        re.sub(r"/dev/fd/\d+", "/dev/fd/998", (folder / ".flowdsl/runs/one/journal.jsonl").read_text("utf-8"))
+    )
+    said = flowdsl("--resume", "one").err
+    assert "--secret hub=/dev/fd/998: the pipe of an earlier command is gone: give it again" in said
+    done = flowdsl("--resume", "one", "--secret", piped(b"token=abc\n"), "--fake", "gate=me", "-q")
+    assert done.code == 0
+    assert ["return", "me3"] in rows(done.out)
