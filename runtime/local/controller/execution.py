@@ -44,6 +44,8 @@ _TYPES: dict[str, Type] = {
     "plugin": "Plugin",
 }
 _RUN_AT_ONCE = ("steps", "dag", "suspend")
+_BEGIN_PENDING = ("script", "resource", "data")
+"""Bodies that only begin as a new node, or a pending one: not as that of a loop (executeScript)."""
 
 
 class Execution:
@@ -276,6 +278,8 @@ class Execution:
                 self.node = node
         elif body == "suspend":
             run.mark(node, RUNNING, "")
+        elif body in _BEGIN_PENDING and node.phase != PENDING:
+            return
         inputs: Json = part(template, "inputs")
         if fresh and (inputs.get("parameters") or inputs.get("artifacts")):
             node.inputs = inputs

@@ -313,6 +313,11 @@ class Machine:
         found += [f"{node.name}: {node.message}" for node in self.run.nodes.values() if node.lock]
         if not self._entry and self.phase == PENDING:
             found.append(self.message)
+        found += [
+            f"{node.name}: a loop over an empty text, whose template Argo never begins"
+            for node in self.run.nodes.values()
+            if node.type == "TaskGroup" and not node.fulfilled and not node.children
+        ]
         inner = {
             node.boundary.name for node in self.run.nodes.values() if node.boundary and not node.fulfilled
         }
