@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.hyphens import as_keys
-from flowdsl.compiler.lint.variables.typing_findings import MayBeMissing, NothingLooped, PassedOn
+from flowdsl.compiler.lint.variables.typing_findings import AlwaysMissing, MayBeMissing, PassedOn
 from flowdsl.compiler.lint.workflow.graph import holds as always
 from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
 from flowdsl.compiler.lint.workflow.omitted import runs_without, succeeds_without
@@ -194,7 +194,7 @@ class Skip(NamedTuple):
     def finding(self, producer: Call, use: Missing, effect: str, way: str) -> Finding:
         """The finding about a use of an output of the call."""
         if self.always:
-            return NothingLooped(producer.name, use.shown, effect, way)
+            return AlwaysMissing(producer.name, self.case, use.shown, effect, way)
         return MayBeMissing(producer.name, self.case, use.shown, effect, way)
 
 
@@ -239,6 +239,8 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
             return None
     elif not _runs_without(str(call.data.get("depends") or ""), producer.name):
         return None
+    if _only_without(call, producer):
+        why = Skip(f"has not run when `{call.name}` begins", always=True)
     if use.guarded:
         return _nothing_below(producer, output, use, why)
     if output.startswith(_ARTIFACT):
@@ -444,6 +446,22 @@ def _runs_without(text: str, name: str) -> bool:
         if holds(text, [next(mine if each.task == name else left) for each in operands]):
             return True
     return False
+
+
+def _only_without(call: Call, producer: Call) -> bool:
+    """Whether a task runs only if another one, which its `depends` names and which is no loop, did not."""
+    text = str(call.data.get("depends") or "")
+    if producer.loop or len(text) > _LONGEST or not asks(text):
+        return False
+    try:
+        named = any(each.task == producer.name for each in depends(text))
+    except GrammarError:
+        return False
+    return named and not any(_may_run(call, producer, each) for each in _RAN)
+
+
+_RAN = ((None, "Succeeded"), ("Failed",), ("Errored",), (None, "Daemoned"))
+"""What a `depends` may say of a task that has run."""
 
 
 def _wanted(call: Call, path: Path) -> str:

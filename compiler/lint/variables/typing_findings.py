@@ -218,14 +218,15 @@ class MayBeMissing(Finding):
     way: str
 
 
-class NothingLooped(Finding):
-    """An output of a loop without items: the run fails there, or waits for it forever."""
+class AlwaysMissing(Finding):
+    """An output of a loop without items, or of what has not run: the run fails there, or waits for it forever."""
 
     code = "FD826"
-    title = "`{producer}` has no items, so there is no `{found}`, and {effect}"
+    title = "`{producer}` {case}, so there is no `{found}`, and {effect}"
     label = "always missing"
     help = "{way}"
     producer: str
+    case: str
     found: str
     effect: str
     way: str
