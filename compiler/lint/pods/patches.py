@@ -227,6 +227,11 @@ def _fault(body: Any) -> tuple[str, str] | None:
         return NO_PATCH, "`containers:` without a value takes all containers out of the pod"
     if body.get("ephemeralContainers"):
         return NO_PATCH, "`ephemeralContainers` are added to pods that run already, and to no others"
+    if body.get("hostPID") and body.get("shareProcessNamespace"):
+        return (
+            NO_PATCH,
+            "`hostPID` shares the processes of the node, and `shareProcessNamespace` those of the pod",
+        )
     if body.get("overhead") and not body.get("runtimeClassName"):
         return NO_PATCH, "`overhead` is that of a RuntimeClass, and comes with a `runtimeClassName`"
     if body.get("restartPolicy") == "Always":

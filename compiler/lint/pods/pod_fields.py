@@ -74,6 +74,7 @@ WORDS: Mapping[Field, Sequence[str]] = {
     ("PodSecurityContext", "fsGroupChangePolicy"): ("OnRootMismatch", "Always"),
     ("PodSecurityContext", "seLinuxChangePolicy"): ("Recursive", "MountOption"),
     ("PodSecurityContext", "supplementalGroupsPolicy"): ("Merge", "Strict"),
+    ("PodOS", "name"): ("linux", "windows"),
     ("PodSpec", "dnsPolicy"): _RESOLVED,
     ("PodSpec", "preemptionPolicy"): ("Never", "PreemptLowerPriority"),
     ("PodSpec", "restartPolicy"): ("Always", "Never", "OnFailure"),

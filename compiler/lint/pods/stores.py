@@ -139,7 +139,10 @@ _SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
 
 
 def addresses(view: View) -> Iterator[Problem]:
-    """Endpoints and buckets have no URL scheme. Source: minio-go, getEndpointURL."""
+    """Endpoints and buckets have no URL scheme and no path.
+
+    Source: minio-go, isValidEndpointURL and CheckValidBucketName.
+    """
     yield from _urls(view)
     for found in typed(view, _BUCKETS, _with(view, '"endpoint":', '"bucket":')):
         name = _owner(view, found)
@@ -150,6 +153,13 @@ def addresses(view: View) -> Iterator[Problem]:
                 way += ", and `insecure: true` beside it" if text.startswith("http://") else ""
                 finding = BadArtifact(name, f"has an address for its `{field}`", way)
                 yield Problem((*found.path, field), finding, part=scheme.span())
+            elif "{{" not in text and (path := _PATHS[field].search(text)) is not None:
+                way = f"write `{text.partition('/')[0]}`, and put folders into `key`"
+                finding = BadArtifact(name, f"has the path `{path[0]}` in its `{field}`", way)
+                yield Problem((*found.path, field), finding, part=path.span())
+
+
+_PATHS = {"bucket": regex(r"/.*"), "endpoint": regex(r"/.+")}
 
 
 def _urls(view: View) -> Iterator[Problem]:
