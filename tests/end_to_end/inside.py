@@ -41,12 +41,16 @@ def small(pod: StartPod) -> Done | None:
 
 
 def done(pod: StartPod) -> Done:
-    """Run a step."""
+    """Run a step whose files, if it has any, are in its manifest."""
     template = carried(pod.template, dict)
     script = {**pod.template["script"], "name": "main"}
     env = variables(script, About(pod, "default", Settings()))
     printed = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
+        for one in template.get("inputs", {}).get("artifacts", []):
+            path = Path(folder) / Path(one["path"]).relative_to(_FOLDER)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(one["raw"]["data"], encoding="utf-8")
         code = _code(template["script"]["source"].replace(f"{_FOLDER}/flowdsl", f"{folder}/flowdsl"))
         with (
             mock.patch.dict(os.environ, env, clear=True),
