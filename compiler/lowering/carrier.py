@@ -206,7 +206,7 @@ class Carrier:
                 files.append(out.name)
                 if form.mark:
                     digests.append(out.name)
-            elif isinstance(form, (Gathered, Parts)):
+            elif isinstance(form, (Gathered, Parts, Absent)):
                 others.append((out.name, form))
             found += self._folders(maker, out, form)
         values: list[Expr] = [self.resolver.resolve(rows, region)]

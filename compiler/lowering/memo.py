@@ -205,6 +205,8 @@ def _columns(name: str, form: Form) -> Iterator[str]:
         case Parts(_, forms):
             for part, inner in zip(port_names(form), forms, strict=True):
                 yield from _columns(f"{name}-{part}", inner)
+        case Absent():
+            pass
         case _:
             yield name
 

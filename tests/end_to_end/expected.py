@@ -169,11 +169,13 @@ def returned(plain: Plain, m: Any, volumes: Volumes, configs: list[Any] | None =
         if best > config.rates[0]:
             best = plain(f"{where}.more", m.train, config.name, config.rates[1]).score
         found.append(
-            m.Found(usual[1].model, config.name, config.rates[0], best / usual[0].score, config.note)
+            m.Found(usual[1].model, config.name, config.rates[0], best / usual[0].score, config.note, None)
         )
     runs = [plain(f"best.train.train({n})", m.train, "xyz", rate) for n, rate in enumerate([0.5, 2.0])]
     last = max(runs, key=lambda one: one.score)
-    plain("show", m.show, found, m.Found(last.model, "last", last.score, last.score / 2, None), "ab")
+    for number, one in enumerate(found):
+        plain(f"title.title({number})", m.title, one)
+    plain("show", m.show, found, m.Found(last.model, "last", last.score, last.score / 2, None, None), "ab")
 
 
 def sweeps(plain: Plain, m: Any, volumes: Volumes, points: list[Any], least: float = 0.5) -> None:

@@ -25,6 +25,7 @@ class Found(NamedTuple):
     first: float
     ratio: float
     note: str | None
+    chart: Path | None
 
 
 @step(image="python:3.12-slim")
@@ -40,6 +41,11 @@ def show(found: list[Found], last: Found, title: str) -> str:
     return f"{title} {rows}"
 
 
+@step(image="python:3.12-slim")
+def title(found: Found) -> str:
+    return f"{found.name} {found.chart}"
+
+
 @pipeline
 def tuned(config: Config) -> Found:
     runs = sweep(train, over={"rate": [0.5, 2.0, 1.0]}, objective=maximize("score"), name=config.name)
@@ -47,7 +53,7 @@ def tuned(config: Config) -> Found:
     with when(runs.best.score > config.rates[0]):
         more = train.options(name="more")(config.name, config.rates[1])
     best = either(more.score, runs.best.score)
-    return Found(usual[1].model, config.name, config.rates[0], best / usual[0].score, config.note)
+    return Found(usual[1].model, config.name, config.rates[0], best / usual[0].score, config.note, None)
 
 
 @pipeline
@@ -61,5 +67,6 @@ def returned(
 ) -> str:
     found = fan_out(tuned, over={"config": configs})
     best = best_of("xyz")
-    last = Found(best.model, "last", best.score, best.score / 2, None)
+    last = Found(best.model, "last", best.score, best.score / 2, None, None)
+    fan_out(title, over={"found": found})
     return show(found, last, configs[0].name)
