@@ -68,14 +68,11 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
         return isinstance(expr, Rows)
 
     def holds_rows(expr: Expr, listed: bool = False) -> bool:
-        """Whether a value contains the results of a loop; `listed`: those without files may be parts of it."""
+        """Whether a value contains the results of a loop; `listed`: they may be parts of it."""
         if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
             return False
         if listed and isinstance(expr, Many):
-            return any(
-                t.holds_file(item.type) and _together(expr) if is_rows(item) else holds_rows(item, True)
-                for item in expr.items
-            )
+            return any(not is_rows(item) and holds_rows(item, True) for item in expr.items)
         return isinstance(expr, Rows) or any(
             holds_rows(child) or (_together(expr) and is_rows(child)) for child in children(expr)
         )

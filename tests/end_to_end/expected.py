@@ -149,6 +149,8 @@ def scattered(plain: Plain, m: Any, volumes: Volumes, names: tuple[str, ...] = (
             [plain(f"{where}.usual", m.usual, name).model, plain(f"{where}.train", m.train, name, 0.5).model]
         )
     plain("compare", m.compare, found, every, pairs)
+    others = [plain(f"others.usual({number})", m.usual, name) for number, name in enumerate(names)]
+    plain("lists", m.compare, others, [found, others], pairs)
     for number, run in enumerate(found):
         plain(f"show.show({number})", m.show, run)
 

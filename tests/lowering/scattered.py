@@ -64,4 +64,6 @@ def scattered(names: list[str] = ["a", "b"]) -> tuple[str, list[str]]:
     found = fan_out(search, over={"name": names})
     every = fan_out(all_of, over={"name": names})
     pairs = fan_out(both, over={"name": names})
+    others = fan_out(usual, over={"name": names})
+    compare.options(name="lists")(others, [found, others], pairs)
     return compare(found, every, pairs), fan_out(show, over={"run": found})
