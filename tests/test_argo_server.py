@@ -482,7 +482,9 @@ def test_the_server_is_found_as_argo_finds_it(url: str, environment: dict[str, s
     assert server_of(url, environment, "own").namespace == "own"
 
 
-@pytest.mark.parametrize("url", ["ftp://argo", "https://", ":80", "http://[argo", "argo:port", "argo:99999"])
+@pytest.mark.parametrize(
+    "url", ["ftp://argo", "https://", "a b", ":80", "http://[argo", "argo:port", "argo:99999"]
+)
 def test_what_is_no_address_is_said(url: str) -> None:
     with pytest.raises(Misconfigured, match="is not the address of an Argo server"):
         server_of(url, {})
@@ -497,10 +499,11 @@ def test_commands_go_through_the_server(
     monkeypatch.setenv("ARGO_NAMESPACE", "ml")
     standing.workflows["mine"] = workflow(root=ROOT, gate=GATE)
     assert run(["stop", "mine"]) == 3
-    assert (
-        "token not valid. see https://argo-workflows.readthedocs.io/: set ARGO_TOKEN"
-        in capsys.readouterr().err
-    )
+    said = "token not valid. see https://argo-workflows.readthedocs.io/: "
+    assert f"{said}ARGO_TOKEN is none of its tokens, or has expired" in capsys.readouterr().err
+    monkeypatch.delenv("ARGO_TOKEN")
+    assert run(["stop", "mine"]) == 3
+    assert f"{said}set ARGO_TOKEN" in capsys.readouterr().err
     monkeypatch.setenv("ARGO_TOKEN", "secret")
     assert run(["resume", "mine", "--step", "release", "-p", "verdict=hold"]) == 0
     assert run(["stop", "mine"]) == 0

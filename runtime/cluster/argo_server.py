@@ -68,6 +68,9 @@ class ArgoServer(Kubernetes):
     def __init__(self, server: Server, policy: Policy | None = None) -> None:
         super().__init__(Connections(server), policy)
         self.called = f"Argo server at {server.url}"
+        self._way_in = (
+            "ARGO_TOKEN is none of its tokens, or has expired" if server.token else "set ARGO_TOKEN"
+        )
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -297,7 +300,7 @@ class ArgoServer(Kubernetes):
         if "too old resource version" in message or "Expired" in message:
             code = EXPIRED
         if code == 401:
-            message = f"{message or 'it does not know who asks'}: set ARGO_TOKEN"
+            message = f"{message or 'it does not know who asks'}: {self._way_in}"
         status = {"message": message, "reason": reason, "details": {"name": action.name}}
         return super()._refusal(code, status, action)
 

@@ -64,7 +64,12 @@ def server_of(url: str, environment: Mapping[str, str] = os.environ, namespace: 
         port = parts.port
     except ValueError:
         raise Misconfigured(wrong) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or port == 0
+        or len(parts.netloc.split()) > 1
+    ):
         raise Misconfigured(wrong)
     base = (parts.path.strip("/") or environment.get("ARGO_BASE_HREF", "")).strip("/")
     token = environment.get("ARGO_TOKEN", "").strip()

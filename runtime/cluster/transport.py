@@ -126,7 +126,9 @@ class Transport:
                 f"the settings of the cluster cannot be read: {_files(self._access)} is not a kubeconfig"
             ) from error
         except (config.ConfigException, YAMLError, OSError, LookupError, ValueError) as error:
-            raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
+            why, files = _why(error), _files(self._access)
+            where = "" if files in why else f", in {files}"
+            raise Misconfigured(f"the settings of the cluster cannot be read: {why}{where}") from error
         return Way(str(configuration.host).rstrip("/"), pool, configuration, context, namespace, identity)
 
     @contextmanager
