@@ -84,7 +84,7 @@ def of_step(argument: Json, scope: Scope) -> Json | None:
 def artifact(argument: Json, scope: Scope, steps: bool = False) -> Json | None:
     """An argument or output with the location of its artifact; None for an optional one that does not exist.
 
-    Raises ArgoError.
+    One that exists is as optional as the output that it comes from. Raises ArgoError.
     """
     source, expression = argument.get("from"), argument.get("fromExpression")
     if not source and not expression:
@@ -99,8 +99,6 @@ def artifact(argument: Json, scope: Scope, steps: bool = False) -> Json | None:
     if argument.get("subPath"):
         path = any_string(replaced(argument["subPath"], scope, "nothing"))
         found = _below(found, path)
-    if argument.get("optional"):
-        found["optional"] = True
     return found
 
 

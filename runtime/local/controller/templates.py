@@ -191,10 +191,7 @@ def _artifact(declared: Json, argument: Json | None) -> Json:
     if argument is None:
         return declared
     found = {name: value for name, value in argument.items() if name not in ("path", "mode", "recurseMode")}
-    found |= {name: declared[name] for name in ("path", "mode", "recurseMode") if name in declared}
-    if declared.get("optional"):
-        found.setdefault("optional", True)
-    return found
+    return found | {name: declared[name] for name in ("path", "mode", "recurseMode") if name in declared}
 
 
 def substituted(template: Json, globals: Variables, local: Variables) -> Json:
