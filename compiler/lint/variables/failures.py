@@ -269,14 +269,18 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
 def _artifact(producer: Call, call: Call, use: Missing, why: Skip) -> Finding | None:
     """The finding about an artifact of a call that may be skipped, passed on by another call.
 
-    In a DAG the argument has to be optional, and the input everywhere; artifacts of loops are reported
-    elsewhere. Source: addSkippedNodeOutputsToScope, and ProcessArgs in workflow/common/util.go, of Argo 4.1,
-    and a real controller.
+    In a DAG the argument has to be optional, and the input. A list of steps passes on an artifact without a place,
+    which no input takes, not even an optional one. Artifacts of loops are reported elsewhere. Source:
+    addSkippedNodeOutputsToScope, ProcessArgs in workflow/common/util.go and loadArtifact in
+    workflow/executor/executor.go, of Argo 4.1, and a real controller.
     """
     if producer.loop or not (use.is_tag and use.alone and use.path[-4:-2] == ("arguments", "artifacts")):
         return None
     argument: Object = call.data["arguments"]["artifacts"][use.path[-2]]
-    ways = ["here"] if call.owner.body == "dag" and not argument.get("optional") else []
+    if call.owner.body == "steps":
+        way = "call both in a DAG, where `optional: true` here and at the input leaves the file out"
+        return why.finding(producer, use, "the run fails here", way)
+    ways = [] if argument.get("optional") else ["here"]
     if call.callee is not None and argument.get("name") in call.callee.required_artifacts:
         ways.append(f"at input `{argument['name']}` of `{call.callee.title}`")
     way = f"write `optional: true` {' and '.join(ways)}"
