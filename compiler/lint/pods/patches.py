@@ -20,6 +20,7 @@ from flowdsl.compiler.schema.table import fields, is_type
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.compiler.tree import entries, from_json, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
 
@@ -74,7 +75,7 @@ def patches(view: View) -> Iterator[Problem]:
         text = TAG.sub(WORD, patch).strip()
         if _NOTHING.fullmatch(text) or any(map(left_open, tags(patch))):
             continue
-        found, part = NO_MAPPING, None
+        finding, part = BadPatch(NO_MAPPING, "it has no `field: value`"), None
         whole = with_values(view, patch)
         body = None if "{{" in whole else _read(whole)
         written = "{{" not in patch  # else the effect of its values is reported where they are written
@@ -82,15 +83,15 @@ def patches(view: View) -> Iterator[Problem]:
             yield Problem((*path, "podSpecPatch"), BadPatch(NO_JSON, lost[0], _AS_JSON), part=lost[1])
             continue
         if (fault := unreadable(patch)) is not None:
-            reason, part = fault
+            finding, part = BadPatch(NO_MAPPING, fault[0]), fault[1]
         elif not text.startswith("{") and ":" not in text:
-            reason = "it has no `field: value`"
+            pass
         elif body is not None and written and (wrong := _fault(body)) is not None:
-            found, reason = wrong
+            finding = wrong
         else:
             yield from _left_out(body, patch, (*path, "podSpecPatch"))
             continue
-        yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
+        yield Problem((*path, "podSpecPatch"), finding, part=part)
 
 
 _AS_JSON = (
@@ -145,7 +146,7 @@ def arriving_patches(view: View) -> Iterator[Problem]:
                     continue
                 body = _read(patch)
                 if body is not None and (wrong := _fault(body)) is not None:
-                    yield Problem(place, BadPatch(*wrong))
+                    yield Problem(place, wrong)
 
 
 def whole_patch(text: str) -> Object:
@@ -207,35 +208,40 @@ def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
             yield Problem(path, LeftOut(dotted(finding.steps), finding.advice), part=part)
 
 
-def _fault(body: Any) -> tuple[str, str] | None:
+def _fault(body: Any) -> BadPatch | None:
     """What is wrong with a patch, and with the first of its values that is invalid in a pod; None if it is valid.
 
     An amount may be any number here.
     """
     if not is_mapping(body):
-        return NO_MAPPING, "it has no `field: value`"
+        return BadPatch(NO_MAPPING, "it has no `field: value`")
     for finding in _findings(body):
         if is_amount(finding):
             continue
         if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)):
-            return NO_PATCH, finding.message
+            return BadPatch(NO_PATCH, finding.message, finding.advice)
     for path, field in _unmerged("PodSpec", body, ()):
-        return NO_PATCH, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
+        reason = f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
+        return BadPatch(NO_PATCH, reason, f"add `{field}`")
     for finding in chain(values("PodSpec", body), _spread(body)):
-        return NO_PATCH, finding.message
+        return BadPatch(NO_PATCH, finding.message, finding.advice)
     if "containers" in body and body["containers"] is None:
-        return NO_PATCH, "`containers:` without a value takes all containers out of the pod"
+        reason = "`containers:` without a value takes all containers out of the pod"
+        return BadPatch(NO_PATCH, reason, "add what is to be changed, or remove it")
     if body.get("ephemeralContainers"):
-        return NO_PATCH, "`ephemeralContainers` are added to pods that run already, and to no others"
+        reason = "`ephemeralContainers` are added to pods that run already, and to no others"
+        return BadPatch(NO_PATCH, reason, "take `containers` with `image`")
     if body.get("hostPID") and body.get("shareProcessNamespace"):
-        return (
-            NO_PATCH,
-            "`hostPID` shares the processes of the node, and `shareProcessNamespace` those of the pod",
+        reason = (
+            "`hostPID` shares the processes of the node, and `shareProcessNamespace` those of the pod alone"
         )
+        return BadPatch(NO_PATCH, reason, "keep one of them")
     if body.get("overhead") and not body.get("runtimeClassName"):
-        return NO_PATCH, "`overhead` is that of a RuntimeClass, and comes with a `runtimeClassName`"
+        reason = "`overhead` is that of a RuntimeClass, and comes with a `runtimeClassName`"
+        return BadPatch(NO_PATCH, reason, "add `runtimeClassName`, or remove it")
     if body.get("restartPolicy") == "Always":
-        return "keeps its pods from ending", "`restartPolicy: Always` starts containers again that have ended"
+        reason = "`restartPolicy: Always` starts containers again that have ended"
+        return BadPatch("keeps its pods from ending", reason, "remove it: `retryStrategy` starts another pod")
     return None
 
 
@@ -270,10 +276,10 @@ def patched(view: View) -> Iterator[Problem]:
             for mount in entries(owner, "volumeMounts")
         }
         for body, path in bodies:
-            reason = _unfinished(template, body, bodies, volumes | mounts | OWN_VOLUMES)
-            if reason and path not in told:
+            finding = _unfinished(template, body, bodies, volumes | mounts | OWN_VOLUMES)
+            if finding is not None and path not in told:
                 told.add(path)
-                yield Problem((*path, "podSpecPatch"), BadPatch(NO_PATCH, reason))
+                yield Problem((*path, "podSpecPatch"), finding)
 
 
 def patch_of(owner: Object) -> Object:
@@ -297,8 +303,8 @@ def patch_of(owner: Object) -> Object:
 
 def _unfinished(
     template: Template, body: Object, bodies: list[tuple[Object, Path]], volumes: set[str]
-) -> str:
-    """An incomplete addition of a patch to the pod of a template, or nothing."""
+) -> BadPatch | None:
+    """What is wrong with an incomplete addition of a patch to the pod of a template, or None."""
     for field, own in _OWN.items():
         there = {string(each, "name") for place, each in template.containers if field in _listed(place)}
         if template.body != "containerSet" or "main" in there:
@@ -312,14 +318,17 @@ def _unfinished(
             name = string(each, "name")
             known = name in there or name in given or name.startswith("artifact-plugin-") or WORD in name
             if not known and "$patch" not in each:
-                return (
+                reason = (
                     f"the pod of `{template.title}` has no container `{name}`, and a new one needs an `image`"
                 )
+                shown = ", ".join(f"`{each}`" for each in sorted(there) if not is_argo_container(each))
+                return BadPatch(NO_PATCH, reason, f"name {shown or 'one of its own'}, or add `image`")
             for mount in entries(each, "volumeMounts"):
                 used = string(mount, "name")
                 if used and used not in volumes and WORD not in used and "$patch" not in mount:
-                    return f"the pod of `{template.title}` has no volume `{used}`; add it under `volumes`"
-    return ""
+                    reason = f"the pod of `{template.title}` has no volume `{used}`"
+                    return BadPatch(NO_PATCH, reason, "add it under `volumes`")
+    return None
 
 
 def _listed(place: Path) -> tuple[str, ...]:
