@@ -37,6 +37,9 @@ class BadMetric(Finding):
 
 METRIC_KINDS = ("gauge", "counter", "histogram")
 
+_WORDS = ("node.name", "pod.name", "status", "workflow.failures", "workflow.name", "workflow.status")
+"""Variables with a value that is never a number."""
+
 _TAG = regex(r"\{\{ *([\w.]+) *\}\}")
 
 
@@ -152,6 +155,11 @@ def _values(metric: Object, place: Path) -> Iterator[Problem]:
         if text and "{{" not in text and GO_NUMBER.fullmatch(text) is None:
             way = "write a number, or a tag that gives one"
             yield Problem((*place, kind, "value"), BadMetric(name, f"has the value `{text}`", way))
+        tag = _TAG.fullmatch(text)
+        if tag is not None and tag[1] in _WORDS:
+            way = "measure a number, such as `1`, and put the word into the value of a label"
+            found = f"measures `{tag[1]}`, which is a word and no number"
+            yield Problem((*place, kind, "value"), BadMetric(name, found, way), part=tag.span())
     buckets: list[Any] = inside(metric, "histogram").get("buckets") or []
     for index, (one, other) in enumerate(pairwise(buckets), 1):
         if is_number(one) and is_number(other) and other <= one:

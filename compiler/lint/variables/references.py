@@ -44,7 +44,13 @@ from flowdsl.compiler.lint.variables.texts import (
     is_source,
     strings,
 )
-from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault, PassedOn, WrongOperand
+from flowdsl.compiler.lint.variables.typing_findings import (
+    NeverEqual,
+    NeverSucceeds,
+    OnlyDefault,
+    PassedOn,
+    WrongOperand,
+)
 from flowdsl.compiler.lint.variables.unreplaced import (
     is_early,
     is_quoted,
@@ -97,6 +103,16 @@ ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks",
 
 _WHOLE = frozenset(("item", "retries"))
 """Variables that may be used without a further part."""
+
+
+def unmet(problem: Problem, condition: str) -> Problem:
+    """The problem of the condition of a request, as an error if the whole of it never holds."""
+    finding = problem.finding
+    whole = problem.part == (0, len(condition))
+    if not isinstance(finding, NeverEqual) or finding.result != "false" or not whole:
+        return problem
+    return problem._replace(finding=NeverSucceeds(finding.found, finding.reason, finding.way))
+
 
 _READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
 
@@ -252,6 +268,7 @@ class Reader:
             if not text:
                 return  # Argo treats it as unset
             wrong = list(self.rescued(path, self.expression(path, text, place, expression_use(path))))
+            wrong = [unmet(problem, text) if path[-2:] == HTTP else problem for problem in wrong]
             yield from wrong or self.unquoted(path, text, place)
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)

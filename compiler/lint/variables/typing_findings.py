@@ -127,6 +127,18 @@ class NeverEqual(Finding):
     way: str
 
 
+class NeverSucceeds(Finding):
+    """A request whose condition never holds, so that it fails in every run."""
+
+    code = "FD795"
+    title = "the request never succeeds: `{found}` is always false, since {reason}"
+    label = "always false"
+    help = "{way}"
+    found: str
+    reason: str
+    way: str
+
+
 def no_status(found: str, result: str, word: str, known: Sequence[str]) -> NeverEqual | None:
     """The finding about a status that is compared with a word, if it is not among the possible ones."""
     if word in known:
