@@ -69,13 +69,15 @@ class KnownByKey(Finding):
     step: str
     parameter: str
     why: str
-    gathered: bool = False  # from a loop
+    of: str = "file"  # what it is: one file, an item of a list, or the results of a loop
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
-        way = "also cache the step that makes the file, or make it in a Python step"
-        if self.gathered:
-            way = "let one Python step make the file of each round, and let the loop's pipeline return that"
+        way = {
+            "file": "also cache the step that makes the file, or make it in a Python step",
+            "item": "also cache the step that makes the list",
+            "results": "let one Python step make the file of each round, and let the loop's pipeline return that",
+        }[self.of]
         return {**super().words(), "way": way}
 
 

@@ -39,7 +39,7 @@ from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
 from flowdsl.tracing.trace import Call
 from flowdsl.values import types as t
-from flowdsl.values.expr import Out, Param, RunField, children, leaves
+from flowdsl.values.expr import Best, Const, Out, Param, Rows, RunField, children, leaves
 from flowdsl.volume import Config, Scratch, Secret
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.places.place import Place
+    from flowdsl.values.expr import Expr
 
 FORMAT = "1"
 """The version of how scripts read, call and write: it changes when the result could be another one."""
@@ -240,11 +241,11 @@ def judged(
                 if not salted:
                     yield Diagnostic(findings.KnownByPath(step.name, port), argument)
             elif isinstance(one, File) and one.mark in ("", "run") and not _kept(plan.call, name, cached):
-                why = _reason(plan.call, name)
-                yield Diagnostic(findings.KnownByKey(step.name, name, why), argument)
+                why, of = _reason(plan.call, name)
+                yield Diagnostic(findings.KnownByKey(step.name, name, why, of), argument)
             elif isinstance(one, Gathered) and _keyed(one):
                 why = "a file in the list does not come directly from one Python step"
-                yield Diagnostic(findings.KnownByKey(step.name, name, why, True), argument)
+                yield Diagnostic(findings.KnownByKey(step.name, name, why, "results"), argument)
     for name, value in plan.call.arguments.items():
         for leaf in leaves(value):
             if isinstance(leaf, RunField) and leaf.name != "namespace":
@@ -298,22 +299,33 @@ def _is_placed(form: Form) -> bool:
     )
 
 
+def _handed(call: Call, name: str) -> Expr | None:
+    """What a call is given for a parameter; for one that it loops over, the list."""
+    return call.arguments.get(name, call.loop.lists.get(name) if call.loop is not None else None)
+
+
 def _kept(call: Call, name: str, cached: frozenset[int]) -> bool:
-    """Whether the step that creates a file is cached, too: then an earlier file is where it was."""
-    given = call.arguments.get(name)
-    return isinstance(given, Out) and id(given.task) in cached
+    """Whether the steps that create a file are cached, too: then an earlier file is where it was."""
+    given = _handed(call, name)
+    makers = [leaf for leaf in leaves(given) if type(leaf) is not Const] if given is not None else []
+    return bool(makers) and all(
+        isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in cached for leaf in makers
+    )
 
 
-def _reason(call: Call, name: str) -> str:
-    given = call.arguments.get(name)
+def _reason(call: Call, name: str) -> tuple[str, str]:
+    """Why the content of a file is not known, and what kind of value the file is in."""
+    given = _handed(call, name)
     if isinstance(given, Out) and isinstance(given.task, Call) and isinstance(given.task.target, StepDef):
         step = given.task.target
         if step.kind != "python":
             what = "a template of the cluster" if step.kind == "template" else "a container step"
-            return f"`{step.name}` is {what}, which passes on no digest"
+            return f"`{step.name}` is {what}, which passes on no digest", "file"
+        if name not in call.arguments:
+            return "a file in a list has no digest of its own", "item"
     if isinstance(given, Param):
-        return "a run may be given another file"
-    return "it does not come directly from one Python step"
+        return "a run may be given another file", "file"
+    return "it does not come directly from one Python step", "file"
 
 
 def _size(plan: CallPlan, place: Place) -> Iterator[Diagnostic]:
