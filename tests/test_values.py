@@ -20,6 +20,7 @@ LATER = "\nuse_int(«'later'»)"
 
 N, X, S = "asInt(inputs.parameters['n'])", "asFloat(inputs.parameters['x'])", "inputs.parameters['s']"
 FLAG, OPT = "inputs.parameters['flag'] == 'true'", "inputs.parameters['opt']"
+OPTN = "inputs.parameters['optn']"
 
 
 # The emitted argument of the only step that takes the result.
@@ -81,6 +82,8 @@ WORKS = {
     "use_bool(flag == True)": f"{{{{=({FLAG}) == (true)}}}}",
     "use_bool(flag != (n > 1))": f"{{{{=({FLAG}) != ({N} > 1)}}}}",
     "use_bool(opt == None)": f"{{{{={OPT} == 'null'}}}}",
+    "use_bool(optn == 3)": f"{{{{=({OPTN} != 'null') && (asInt(({OPTN} == 'null' ? '3' : {OPTN})) == 3)}}}}",
+    "use_bool('a' != opt)": f"{{{{=({OPT} == 'null') || (({OPT} == 'null' ? 'a' : fromJSON({OPT})) != 'a')}}}}",
     "use_bool(None != optn)": "{{=inputs.parameters['optn'] != 'null'}}",
     # logic
     "use_bool(flag & (n > 1))": f"{{{{=({FLAG}) && ({N} > 1)}}}}",
@@ -301,7 +304,7 @@ REFUSED = {
         "v = «s == 1»",
         "v = «n == 'a'»",
         "v = «rows == [1]»",
-        "v = «opt == 'a'»",
+        "v = «opt == optn»",
         "v = «mode == 'FAST'»",
         "v = «mode == Other.FAST»",
         "v = «level == 1»",

@@ -6,7 +6,7 @@ import math
 
 from flowdsl.tracing.trace import complain
 from flowdsl.values import types as t
-from flowdsl.values.expr import COMPARISONS, MOST_NESTED, Const, Expr, Op, Poison, nested
+from flowdsl.values.expr import COMPARISONS, MOST_NESTED, Const, Either, Expr, Op, Poison, nested
 from flowdsl.values.joined import flaw_of, join
 
 TOO_NESTED = f"an operation on what {MOST_NESTED} others gave, one after the other,"
@@ -56,6 +56,10 @@ def _arithmetic(operator: str, left: Expr, right: Expr) -> Expr | None:
 
 
 def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
+    if operator in ("==", "!="):
+        for maybe, plain in ((left, right), (right, left)):
+            if isinstance(maybe.type, t.Maybe) and not isinstance(plain.type, (t.Maybe, t.Nothing)):
+                return _optional(operator, maybe, maybe.type.item, plain)
     one, two = t.base(left.type), t.base(right.type)
     same = one == two and (isinstance(one, (t.Number, t.Text)) or one == t.DATE)
     if operator in ("==", "!="):
@@ -76,6 +80,17 @@ def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
     if same or (isinstance(one, t.Number) and isinstance(two, t.Number)):
         return Op(operator, (left, right), t.BOOL)
     return None
+
+
+def _optional(operator: str, side: Expr, kind: t.Type, other: Expr) -> Expr | None:
+    """Whether a value that may be None equals one that is not None."""
+    wider = t.FLOAT if t.base(kind) == t.INT and t.base(other.type) == t.FLOAT else kind
+    found = _comparison(operator, Either((side, other), wider), other)
+    if found is None or isinstance(found, Poison):
+        return found
+    equal = operator == "=="
+    there = Op("!=" if equal else "==", (side, Const(None, t.NONE)), t.BOOL)
+    return Op("&" if equal else "|", (there, found), t.BOOL)
 
 
 def _logic(operator: str, left: Expr, right: Expr) -> Expr | None:

@@ -283,6 +283,8 @@ def choices(
     if word != "ab" or found.note is not None:
         some = next((one for one in (first, fourth) if one is not None), 9.0)
         plain("some", m.tell, found.note or "-", some, force)
+    if found.note == f"many of {word}" and speed != 2:
+        plain("equal", m.tell, "equal", 1.0, speed == 1.0)
     best = (second or third or found).file
     picked = third or found
     plain("picked", m.tell, picked.note or "no note", picked.size / 2, force, picked.file)

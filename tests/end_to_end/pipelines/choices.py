@@ -103,6 +103,8 @@ def choices(size: int = 2, word: str = "ab", kind: Literal["a", "b"] = "a", forc
         tell.options(name="none")("no note", size, force)
     with when((word != "ab") | (found.note != None)):  # noqa: E711
         tell.options(name="some")(either(found.note, "-"), either(first, either(fourth, 9.0)), force)
+    with when((found.note == f"many of {word}") & (speed != 2)):
+        tell.options(name="equal")("equal", 1.0, speed == 1.0)
     best = either(second.file, either(third.file, found.file))
     picked = either(third, found)
     tell.options(name="picked")(
