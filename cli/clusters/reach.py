@@ -181,7 +181,8 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     from flowdsl.runtime.status.compressed import readable
 
     if name != LATEST and not is_dns_subdomain(name):
-        raise Refused(f"`{name}` is not the name of a run: it has {_LETTERS}")
+        way = f"the last one is {LATEST}" if name.startswith("@") else f"it has {_LETTERS}"
+        raise Refused(f"`{name}` is not the name of a run: {way}")
     named = reach.named
     if not named and (folder := _local(name)) is not None:
         return Found(_read(folder), folder)

@@ -99,8 +99,8 @@ class Compiled(Finding):
     title = "flowdsl compiled this from the pipeline `{name}`, and cannot turn it back into one"
     label = "nothing is written"
     help = (
-        "change the Python file that has `{name}`, and compile it; to import the YAML like any other, "
-        "remove this label"
+        "change the Python file that has `{name}`, and compile it; without this label, everything that stands "
+        "in the way is shown"
     )
     name: str
 

@@ -30,7 +30,7 @@ def existing(runs: Path, name: str) -> Path:
     names = [one.name for one in newest_first(runs, FILE)]
     names = of_pipeline(name, names) or names
     last = f"the last ones are {', '.join(names[:_SHOWN])}"
-    more = f"; {meant(name, names, last)}" if names else ""
+    more = f"; {meant(name, [*names, LATEST], last)}" if names else ""
     raise RunError(f"there is no run `{name}` in {runs}{more}")
 
 

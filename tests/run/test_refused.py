@@ -234,6 +234,7 @@ def test_a_run_that_is_not_there(flowdsl: Callable[..., Result]) -> None:
     assert (
         "there is no run `twise` in .flowdsl/runs; did you mean `twice`?" in flowdsl("--resume", "twise").err
     )
+    assert "did you mean `@latest`?" in flowdsl("--resume", "@last").err
     assert "leave out the file" in flowdsl("gate.py", "--resume", "twice").err
     assert "leave out -p, --name" in flowdsl("--resume", "twice", "-p", "a=1", "--name", "b").err
     assert (
