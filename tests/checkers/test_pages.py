@@ -11,7 +11,7 @@ import pytest
 from tests.checkers.checker import printed
 from tests.pages import PAGES, ROOT, right
 
-#: As much of a package that the pages import as they use: it is too large to be installed for that.
+#: As much of the packages that the pages import as they use: too large to be installed for that, or made up.
 STUBS = {
     "torch/__init__.pyi": """
 from pathlib import Path
@@ -24,6 +24,22 @@ def save(obj: object, f: Path) -> None: ...
 from torch import Tensor
 def init_process_group() -> None: ...
 def all_reduce(tensor: Tensor) -> None: ...
+""",
+    "mlflow.pyi": """
+from contextlib import AbstractContextManager
+def start_run(*, run_name: str) -> AbstractContextManager[None]: ...
+def log_param(key: str, value: float) -> None: ...
+def log_metric(key: str, value: float) -> None: ...
+""",
+    "transformers.pyi": """
+class Model:
+    def num_parameters(self) -> int: ...
+class AutoModel:
+    @staticmethod
+    def from_pretrained(name: str) -> Model: ...
+""",
+    "team_metrics.pyi": """
+def score() -> float: ...
 """,
 }
 
