@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
-
-ROOT = Path(__file__).resolve().parents[2]
 
 PIPELINE = """\
 import sys

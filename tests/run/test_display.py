@@ -6,15 +6,13 @@ import json
 import os
 import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.commands import Result
-from tests.run.files import PIPELINE, ROOT, rows
+from tests.commands import Result, finished, process
+from tests.run.files import PIPELINE, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,18 +47,11 @@ def test_the_end_fits_into_the_columns_that_there_are(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
 def test_an_end_that_cannot_be_written_is_not_lost(folder: Path, flowdsl: Callable[..., Result]) -> None:
-    command = [sys.executable, "-m", "flowdsl.cli", "run", "gate.py", "-q", "--name", "one", "--approve"]
+    gate = ("run", "gate.py", "-q", "--name", "one", "--approve", "--fake", "gate=you")
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = subprocess.run(
-            [*command, "--fake", "gate=you"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )
-    assert done.returncode == 4
-    assert done.stderr == (
+        done = finished(*gate, stdout=full)
+    assert done.code == 4
+    assert done.err == (
         "flowdsl: standard output cannot be written: No space left on device: the run has ended; "
         "when that is mended, see its end with\n  flowdsl run --resume one\n"
     )
@@ -181,10 +172,9 @@ def test_nothing_that_steps_gave_steers_the_terminal(folder: Path, flowdsl: Call
 
 def test_a_terminal_shows_a_tree(folder: Path) -> None:
     master, slave = pty.openpty()
-    env = {**os.environ, "TERM": "xterm", "COLUMNS": "90", "LINES": "20", "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "90", "LINES": "20"}
     env.pop("NO_COLOR")
-    command = [sys.executable, "-m", "flowdsl.cli", "run", "pipeline.py", "-p", "mode=SLOW"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave, stdin=slave, env=env) as child:
+    with process("run", "pipeline.py", "-p", "mode=SLOW", stderr=slave, stdin=slave, env=env) as child:
         os.close(slave)
         shown = b""
         while True:
@@ -193,14 +183,14 @@ def test_a_terminal_shows_a_tree(folder: Path) -> None:
             except OSError:  # the other end is closed
                 break
             shown += piece
-        out = child.stdout.read() if child.stdout is not None else b""
+        out = child.stdout.read() if child.stdout is not None else ""
         assert child.wait() == 1
     os.close(master)
     text = shown.decode()
     assert "●" in text
     assert "base" in text
     assert text.rstrip().endswith("\x1b[2K") or "\x1b[?25h" in text, "the cursor is shown again"
-    assert "\x1b" not in out.decode()
+    assert "\x1b" not in out
 
 
 def test_a_tree_has_what_is_wanted_most() -> None:

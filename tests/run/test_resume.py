@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowdsl.cli.app import run
-from tests.commands import Result
-from tests.run.files import ROOT, SECRET, rows
+from tests.commands import Result, process
+from tests.run.files import SECRET, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,16 +40,16 @@ def test_a_status_that_is_broken_is_made_again(flowdsl: Callable[..., Result], f
     assert json.loads(path.read_text()) == whole
 
 
+SLEEPING = ("run", "steps.yaml", "library.yaml", "--name", "one", "-p", "seconds=60")
+"""A run whose last step takes a minute."""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_an_interrupted_run_goes_on(
     flowdsl: Callable[..., Result], folder: Path, number: signal.Signals
 ) -> None:
-    command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     before = signal.signal(number, signal.SIG_DFL)  # a child inherits an ignored signal, as under nohup
-    with subprocess.Popen(
-        [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
-    ) as child:
+    with process(*SLEEPING) as child:
         signal.signal(number, before)
         journal = folder / ".flowdsl/runs/one/journal.jsonl"
         deadline = time.monotonic() + 30
@@ -75,11 +74,7 @@ def test_an_interrupted_run_goes_on(
 @pytest.mark.skipif(sys.platform != "linux", reason="the children of a process are found in /proc")
 def test_a_run_whose_helper_is_killed_goes_on(flowdsl: Callable[..., Result], folder: Path) -> None:
     """As by the out-of-memory killer: no step has failed."""
-    command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [*command, "-p", "seconds=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
-    ) as child:
+    with process(*SLEEPING) as child:
         assert child.stderr is not None
         while "sleep: started" not in child.stderr.readline():
             assert child.poll() is None

@@ -19,7 +19,6 @@ from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.runner import Executor, Runner
 from tests.commands import Result
-from tests.run.files import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,6 +104,8 @@ def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest
     )
     assert flowdsl("--resume", "one").code == 0
 
+
+ROOT = Path(__file__).resolve().parents[2]
 
 FULL = """
 apiVersion: argoproj.io/v1alpha1
