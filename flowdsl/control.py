@@ -119,15 +119,20 @@ def either(first: T | None, second: T) -> T:
     if name := maker(first):
         trace.report("NothingMade", Argument(site, "first", 0), (), maker=name)
         return second
+    return cast(T, value(_either(trace, site, one, second)))
+
+
+def _either(trace: Trace, site: Site, one: Expr, second: object) -> Expr:
+    """One value, or a second one where it is missing, in their common type; Poison after a mistake."""
     place = Argument(site, "second", 1)
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
     if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):
         # The output of a task is the path of the file, whether it exists or not.
-        return cast(T, value(_unsupported(trace, site, "several files")))
+        return _unsupported(trace, site, "several files")
     if isinstance(one, Many) and any(
         isinstance(out.type, t.Maybe) and t.holds_file(out.type) for out in t.outputs(one.type)
     ):
-        return cast(T, value(_unsupported(trace, site, "records with a file")))
+        return _unsupported(trace, site, "records with a file")
     wrong: list[str] = []
 
     def complain(name: str, **data: Any) -> None:
@@ -143,11 +148,9 @@ def either(first: T | None, second: T) -> T:
         wrong.clear()
         other = lift(second, wider, complain)
         if not wrong:
-            return cast(
-                T, value(other if isinstance(other, Poison) else _choice(trace.graph, one, other, wider))
-            )
+            return other if isinstance(other, Poison) else _choice(trace.graph, one, other, wider)
     trace.report("EitherType", place, (), want=t.spell(kind), have=wrong[0])
-    return cast(T, value(Poison()))
+    return Poison()
 
 
 def _unsupported(trace: Trace, site: Site, what: str) -> Poison:
