@@ -31,8 +31,9 @@ def chosen(meant: list[Json], others: list[Json]) -> tuple[Json, list[Json]]:
         return found[0], [one for one in templates if one is not found[0]]
     if not found:
         raise RunError("there is no Workflow, CronWorkflow or template with an entrypoint to run")
-    names = ", ".join(map(base_of, found))
-    raise RunError(f"there are several to run: {names}; name one of them: FILE:NAME")
+    names = [base_of(one) for one in found]
+    way = "name one of them: FILE:NAME" if len({*names}) > 1 else "give each a name of its own"
+    raise RunError(f"there are several to run: {', '.join(names)}; {way}")
 
 
 def runnable(documents: list[Json]) -> list[Json]:

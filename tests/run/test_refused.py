@@ -122,6 +122,8 @@ def test_a_file_of_several_workflows_needs_a_name(flowdsl: Callable[..., Result]
     workflows = [STEPS.replace("generateName: hello-", f"generateName: {name}-") for name in ("day", "night")]
     (folder / "both.yaml").write_text("---\n".join([*workflows, LIBRARY]), encoding="utf-8")
     assert "there are several to run: day, night; name one of them: FILE:NAME" in flowdsl("both.yaml").err
+    (folder / "same.yaml").write_text("---\n".join([workflows[0]] * 2), encoding="utf-8")
+    assert "several to run: day, day; give each a name of its own" in flowdsl("same.yaml:day").err
     assert "\nnight-" in flowdsl("both.yaml:night", "-q").out
     other = flowdsl("both.yaml:noon")
     assert other.code == 2
