@@ -11,8 +11,9 @@ from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import AlwaysMissing, MayBeMissing, PassedOn
 from flowdsl.compiler.lint.workflow.graph import holds as always
+from flowdsl.compiler.lint.workflow.graph import never_holds
 from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
-from flowdsl.compiler.lint.workflow.omitted import runs_without, succeeds_without
+from flowdsl.compiler.lint.workflow.omitted import runs_with, runs_without, succeeds_without
 from flowdsl.compiler.lint.workflow.passed_values import arriving
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.tree import inside
@@ -204,7 +205,7 @@ def skip(view: View, producer: Call) -> Skip | None:
     if producer.loop and has_no_items(producer):
         return Skip(_EMPTY, always=True)
     if not always(when) and "{{item" not in when:
-        return Skip(_SKIPPED)
+        return Skip(_SKIPPED, always=never_holds(when))
     if producer.loop and not _is_written(producer, when):
         return Skip(_NONE_RUNS)
     waits = str(producer.data.get("depends") or "")
@@ -239,7 +240,7 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
             return None
     elif not _runs_without(str(call.data.get("depends") or ""), producer.name):
         return None
-    if _only_without(call, producer):
+    if not (why.always or producer.loop or runs_with(call, producer)):
         why = Skip(f"has not run when `{call.name}` begins", always=True)
     if use.guarded:
         return _nothing_below(producer, output, use, why)
@@ -450,22 +451,6 @@ def _runs_without(text: str, name: str) -> bool:
         if holds(text, [next(mine if each.task == name else left) for each in operands]):
             return True
     return False
-
-
-def _only_without(call: Call, producer: Call) -> bool:
-    """Whether a task runs only if another one, which its `depends` names and which is no loop, did not."""
-    text = str(call.data.get("depends") or "")
-    if producer.loop or len(text) > _LONGEST or not asks(text):
-        return False
-    try:
-        named = any(each.task == producer.name for each in depends(text))
-    except GrammarError:
-        return False
-    return named and not any(_may_run(call, producer, each) for each in _RAN)
-
-
-_RAN = ((None, "Succeeded"), ("Failed",), ("Errored",), (None, "Daemoned"))
-"""What a `depends` may say of a task that has run."""
 
 
 def _wanted(call: Call, path: Path) -> str:

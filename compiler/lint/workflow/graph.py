@@ -509,8 +509,18 @@ def _runs(call: Call) -> bool:
 @lru_cache(maxsize=1024)
 def holds(condition: str) -> bool:
     """Whether a `when` holds in every run: it is empty, or has only constants."""
-    if not condition or "{{" in condition:
-        return not condition
+    return not condition or _constant(condition) is True
+
+
+def never_holds(condition: str) -> bool:
+    """Whether a `when` holds in no run: it has only constants."""
+    return bool(condition) and _constant(condition) is False
+
+
+def _constant(condition: str) -> bool | None:
+    """The value of a condition; None if it has tags or cannot be evaluated."""
+    if "{{" in condition:
+        return None
     # Few manifests have conditions without variables.
     from flowdsl.compiler.evaluation import conditions
     from flowdsl.compiler.evaluation.values import ExpressionError
@@ -518,4 +528,4 @@ def holds(condition: str) -> bool:
     try:
         return conditions.condition(condition)
     except ExpressionError:
-        return False
+        return None

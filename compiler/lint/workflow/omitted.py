@@ -51,33 +51,53 @@ def runs_without(call: Call, producer: Call) -> bool:
 
     False if there are more tasks than can be tried, and where one of them waits for the omitted one.
     """
+    tried = _tried(call, producer, frozenset(("Omitted",)))
+    return any(runs and not begins for begins, runs in tried)
+
+
+def runs_with(call: Call, producer: Call) -> bool:
+    """Whether a task can run if another one, which its `depends` names, has run.
+
+    True for a step, if there are more tasks than can be tried, and where one of them waits for the other one.
+    """
+    for end in _ends(producer):
+        if end.isdisjoint(("Skipped", "Omitted")):
+            tried = list(_tried(call, producer, end))
+            if not tried or any(begins and runs for begins, runs in tried):
+                return True
+    return False
+
+
+def _tried(call: Call, producer: Call, end: frozenset[str]) -> Iterator[tuple[bool, bool]]:
+    """Whether a producer begins, and whether a task runs after this end of it, for each combination of other results.
+
+    Nothing if there are more tasks than can be tried, and where one of them waits for the producer.
+    """
     graph = call.owner
     texts = [str(each.data.get("depends") or "") for each in (producer, call)]
     try:
-        made, used = map(depends, texts)
+        made, used = (depends(text) if text else () for text in texts)
     except GrammarError:
-        return False
+        return
     named = {each.task for each in (*made, *used)} - {producer.name}
     if len(named) > _MOST or not named <= graph.call_index.keys() or len(used) == 0:
-        return False
+        return
     tasks = {name: graph.calls[graph.call_index[name]] for name in sorted(named)}
     position = graph.call_index[producer.name]
     after = any(position in graph.dag.before([graph.call_index[name]]) for name in named)
     if after or not any(each.task == producer.name for each in used) or not graph.dag.is_sound:
-        return False
+        return
     if not all(
         _known(each, each.task == producer.name or bool(tasks[each.task].loop)) for each in (*made, *used)
     ):
-        return False
+        return
     for each in product(*map(_ends, tasks.values())):
-        ends = {**dict(zip(tasks, each, strict=True)), producer.name: frozenset(("Omitted",))}
-        made_holds, used_holds = (
-            holds(text, [_answer(one, ends) for one in operands])
+        ends = {**dict(zip(tasks, each, strict=True)), producer.name: end}
+        begins, runs = (
+            not text or bool(holds(text, [_answer(one, ends) for one in operands]))
             for text, operands in zip(texts, (made, used), strict=True)
         )
-        if used_holds and not made_holds:
-            return True
-    return False
+        yield begins, runs
 
 
 def succeeds_without(producer: Call) -> bool:
