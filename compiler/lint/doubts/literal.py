@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
+from flowdsl.compiler.lint.pods.bodies import is_command_line
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.problem import Problem
@@ -56,6 +57,8 @@ def commands(view: View) -> Iterator[Problem]:
             if not words or any("{{" in word for word in words):
                 continue
             program, kind = words[0], words[0].rpartition("/")[2]
+            if is_command_line(program):
+                continue  # which is reported as such
             if len(program.split()) > 1 and "\\" not in program:
                 found = f"`{_short(program)}` is the name of one program"
                 way = f"write each word for itself: [{', '.join(program.split()[:4])}]"

@@ -75,6 +75,7 @@ RULES: tuple[Rule, ...] = (
 
 OF_YAML: tuple[Rule, ...] = (
     amounts.in_memory,
+    bodies.programs,
     leaves.gates,
     objects.endless,
     stores.keys,

@@ -35,6 +35,17 @@ class NoImage(Finding):
     what: str
 
 
+class NoProgram(Finding):
+    """A command line in one word, where the name of a program is expected: no file has that name."""
+
+    code = "FD796"
+    title = "there is no program `{program}`"
+    label = "one word, which is not split at spaces"
+    help = "write each word for itself: [{apart}]"
+    program: str
+    apart: str
+
+
 class NoCommand(Finding):
     """A container whose command Argo has to look up in the registry."""
 
@@ -111,6 +122,30 @@ class SetContainer(Finding):
     help = "{way}"
     found: str
     way: str
+
+
+def programs(view: View) -> Iterator[Problem]:
+    """The first word of a `command` is not a whole command line. Source: Argo Workflows, NewEmissaryCommand."""
+    for template in view.templates:
+        for place, container in template.containers:
+            words: list[str] = container.get("command") or []
+            if words and is_command_line(words[0]):
+                finding = NoProgram(words[0], ", ".join(words[0].split()))
+                yield Problem((*template.path, *place, "command", 0), finding)
+
+
+def is_command_line(word: str) -> bool:
+    """Whether a word is certainly a program with its arguments, and not the path of a file with spaces."""
+    if "{{" in word or "\\" in word or len(word.split()) < 2:
+        return False
+    program, *rest = word.split()
+    known = "/" not in program or program.rpartition("/")[2].rstrip("0123456789.") in _INTERPRETERS
+    return known or any(each.startswith("-") for each in rest)
+
+
+_INTERPRETERS = frozenset(
+    ("ash", "bash", "dash", "env", "ksh", "node", "perl", "python", "ruby", "sh", "zsh")
+)
 
 
 def images(view: View) -> Iterator[Problem]:
