@@ -369,7 +369,7 @@ def _prune(templates: list[ir.Template]) -> list[ir.Template]:
             found.append(template)
             continue
         tasks = tuple(
-            task._replace(arguments=_needed(task.arguments, takes[task.template]))
+            task._replace(arguments=_needed(task.arguments, takes.get(task.template, ())))
             for task in template.body.tasks
         )
         names = {task.name: task.template for task in tasks}
