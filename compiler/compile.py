@@ -452,6 +452,7 @@ class _Unit:
         return Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))
 
     def _lower(self, definition: PipelineDef) -> Program:
+        from flowdsl.compiler.lowering.after_cache_hits import attached
         from flowdsl.compiler.lowering.ends import too_large
         from flowdsl.compiler.lowering.locks import locks_inside
         from flowdsl.compiler.lowering.lower import Lowering
@@ -471,4 +472,4 @@ class _Unit:
         parted, waiting = split(program._replace(source=self._digest(self.traces[id(definition)])))
         self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(Waiting(one.name), one.place) for one in waiting)
-        return parted
+        return parted._replace(templates=tuple(attached([*parted.templates])))  # in groups, too

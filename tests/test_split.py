@@ -271,6 +271,22 @@ def test_branches_are_kept_across_groups(tmp_path: Path) -> None:
     assert any("part" in name for name in names)
 
 
+def test_what_waits_only_for_cached_results_is_found_in_groups_too(tmp_path: Path) -> None:
+    head = """from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim", cache=True, retries=1)
+def work(x: int) -> int:
+    return x
+
+"""
+    body = ["t0 = work(0)", *(f"t{one} = work(t{one - 1})" for one in range(1, 260))]
+    document, _ = compiled(tmp_path, body, head)  # without an error
+    graphs = [one["dag"]["tasks"] for one in document["spec"]["templates"] if "dag" in one]
+    assert all(len(tasks) <= 200 for tasks in graphs)
+    waiting = [task["depends"] for tasks in graphs for task in tasks if "depends" in task]
+    assert all("start" in depends for depends in waiting)
+
+
 def test_many_steps_are_written_inline(tmp_path: Path) -> None:
     head = "from flowdsl import pipeline, step\n" + "".join(
         f'\n@step(image="python:3.12-slim")\ndef work{one}(x: int) -> int:\n    return x\n'

@@ -15,7 +15,7 @@ from flowdsl.values.expr import Const
 from flowdsl.values.types import BOOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def attached(templates: list[ir.Template]) -> list[ir.Template]:
@@ -34,11 +34,12 @@ def _vanishes(template: ir.Template) -> bool:
 
 
 def _begun(graph: ir.Graph, hits: _Hits) -> ir.Graph:
-    lost = {task.name for task in graph.tasks if hits.all(_before(task), graph)}
+    called = {task.name: task.template for task in graph.tasks}
+    lost = {task.name for task in graph.tasks if hits.all(called, _before(task))}
     if not lost:
         return graph
     first = next(task for task in graph.tasks if task.name in lost)
-    name = apart("start", [task.name for task in graph.tasks])
+    name = apart("start", called)
     start = ir.Task(name, ir.NOTHING, (), first.place, when=Const(False, BOOL))
     tasks = (task._replace(after=(*task.after, name)) if task.name in lost else task for task in graph.tasks)
     return graph._replace(tasks=(start, *tasks))
@@ -55,10 +56,10 @@ class _Hits:
         self.templates = {one.name: one for one in templates}
         self.known: dict[str, bool] = {}
 
-    def all(self, names: Iterable[str], graph: ir.Graph) -> bool:
-        """Whether there are tasks of these names, and all of them may end so."""
-        called = [task.template for task in graph.tasks if task.name in {*names}]
-        return bool(called) and all(map(self.ends, called))
+    def all(self, called: Mapping[str, str], names: Iterable[str]) -> bool:
+        """Whether there are tasks of these names, and all of them may end so; `called` are templates by task."""
+        found = [called[name] for name in names if name in called]
+        return bool(found) and all(map(self.ends, found))
 
     def ends(self, name: str) -> bool:
         """Whether a template may end so."""
@@ -70,6 +71,7 @@ class _Hits:
             found = _vanishes(template)
             if isinstance(body, ir.Graph) and template.settings.control.retries is None:
                 waited = {one for task in body.tasks for one in _before(task)}
-                found = self.all([task.name for task in body.tasks if task.name not in waited], body)
+                last = {task.name: task.template for task in body.tasks if task.name not in waited}
+                found = self.all(last, last)
             self.known[name] = found
         return self.known[name]

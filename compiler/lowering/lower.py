@@ -65,7 +65,7 @@ class Lowering:
         entry, leave = self._graphs()
         if self.planner.cached:
             self._cache(name)
-        templates = borne(attached(self.written.templates), lambda: names.name("succeed", "ends of graphs"))
+        templates = attached(borne(self.written.templates, lambda: names.name("succeed", "ends of graphs")))
         # Graphs in the order they are reached, then steps as they are defined: one more call moves no template.
         graphs = [one for one in templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in templates if not isinstance(one.body, ir.Graph)]

@@ -1,9 +1,9 @@
-"""Cached steps beside tasks that run nothing: of a sweep without a user, of a task whose failure counts, of results."""
+"""Cached steps with retries beside tasks that run nothing: of a sweep without a user, of a task whose failure counts, of results."""
 
 from flowdsl import fan_out, minimize, on_failure, pipeline, step, sweep, when
 
 
-@step(image="python:3.12-slim", cache=True)
+@step(image="python:3.12-slim", cache=True, retries=1)
 def score(rate: float) -> float:
     return rate
 
