@@ -109,7 +109,7 @@ class Machine:
     def _operate(self, event: events.Event) -> None:
         """Process an event. Raises Panic."""
         before = self.run.now
-        self.run.agenda.passes += 1
+        self.run.count_pass()
         self.run.now = max(self.run.now, event.now)
         if self._asks_duration:
             self.run.globals["workflow.duration"] = f"{self.run.now - self.started:f}"

@@ -58,6 +58,8 @@ class Run:
         """`globals.changes` at that time."""
         self.shared = Variables()
         """The outputs published by a global name: outputs of steps see no other variables of the workflow."""
+        self.overwritten = Variables()
+        """The values that published outputs had when this pass began, of those that have other ones since."""
         self._unseen: list[tuple[Node, str, Value]] = []
         """Those that a node published in this pass: the node, the name, and the previous value or None."""
         self.templates = Templates(self.name, {}, [])
@@ -95,8 +97,13 @@ class Run:
 
     def begin_pass(self) -> None:
         """Begin a pass (one reconciliation of the workflow)."""
-        self.agenda.passes += 1
+        self.count_pass()
         self.look()
+
+    def count_pass(self) -> None:
+        """Begin a pass with what its event changes."""
+        self.agenda.passes += 1
+        self.overwritten.clear()
 
     def look(self) -> None:
         """Adopt the current variables, with which running templates are resolved in this pass."""
@@ -347,9 +354,11 @@ class Run:
         for one in several(outputs, "parameters"):
             name = one.get("globalName")
             if name and one.get("value") is not None:
-                text = any_string(one["value"])
-                self.globals[f"workflow.outputs.parameters.{name}"] = text
-                self._hand_on(f"workflow.outputs.parameters.{name}", text, maker)
+                text, full = any_string(one["value"]), f"workflow.outputs.parameters.{name}"
+                if self.globals.get(full, text) != text:
+                    self.overwritten.setdefault(full, self.globals[full])
+                self.globals[full] = text
+                self._hand_on(full, text, maker)
                 _put(self.outputs.setdefault("parameters", []), {"name": name, "value": text})
         for one in several(outputs, "artifacts"):
             name = one.get("globalName")

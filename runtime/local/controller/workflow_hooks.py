@@ -14,7 +14,7 @@ from flowdsl.runtime.local.controller.names import pod_name, quoted
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.scope import Scope
-from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.parts import part
 from flowdsl.runtime.phases import ERROR, SUCCEEDED
 from flowdsl.runtime.times import rfc3339
@@ -88,7 +88,7 @@ class WorkflowHooks:
             self._run.call(
                 full,
                 hook,
-                part(hook, "arguments"),
+                self._arguments(hook),
                 base=self._run.templates.local,
                 frame=None,
                 hooked=True,
@@ -126,7 +126,7 @@ class WorkflowHooks:
         self._run.call(
             f"{self._run.name}.onExit",
             hook,
-            part(hook, "arguments"),
+            self._arguments(hook),
             base=self._run.templates.local,
             frame=None,
             on_exit=True,
@@ -151,6 +151,11 @@ class WorkflowHooks:
             self._finish(ERROR, f"error in exit template execution : {error}")
 
     # --- their variables ----------------------------------------------------------------------------
+
+    def _arguments(self, hook: Json) -> Json:
+        """The arguments of a hook: Argo replaces tags in the spec when a pass begins, those of new outputs later."""
+        made: Json = replaced(part(hook, "arguments"), Scope(self._run.overwritten), "nothing")
+        return made
 
     def _note_status(self, entry: Node) -> None:
         phase = {"Skipped": SUCCEEDED, "Omitted": SUCCEEDED}.get(entry.phase, entry.phase)
