@@ -153,7 +153,7 @@ class Order:
                 if not waits.raw
                 and (
                     found.get(other)
-                    or (waits.word(other) == "on_failure" and other in self.caught)
+                    or waits.word(other) == "on_failure"
                     or ("Skipped" not in wanted and is_skipped(self._tasks[other]))
                 )
             ]
