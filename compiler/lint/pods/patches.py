@@ -321,7 +321,7 @@ def _unfinished(
                 reason = (
                     f"the pod of `{template.title}` has no container `{name}`, and a new one needs an `image`"
                 )
-                shown = ", ".join(f"`{each}`" for each in sorted(there) if not is_argo_container(each))
+                shown = ", ".join(f"`{each}`" for each in sorted(there - {""}) if not is_argo_container(each))
                 return BadPatch(NO_PATCH, reason, f"name {shown or 'one of its own'}, or add `image`")
             for mount in entries(each, "volumeMounts"):
                 used = string(mount, "name")
