@@ -9,7 +9,7 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.ir import Reference
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.faked import in_place_of
-from flowdsl.runtime.local.substitutes import by_name
+from flowdsl.runtime.local.substitutes import by_name, step_of
 from flowdsl.runtime.names import spelled
 from flowdsl.runtime.parts import part
 from flowdsl.values import types as t
@@ -79,7 +79,7 @@ def libraries(
     if not missing:
         return []
     tasks = by_name(steps(manifest, [*references, *missing]))
-    asked = (spelled(text.partition("=")[0].partition(".")[0], tasks) for text in faked)
+    asked = (spelled(step_of(text), tasks) for text in faked)
     wanted = [tasks[name] for name in asked if name in tasks]
     for one in missing:
         one["spec"]["templates"] = [each for each in one["spec"]["templates"] if each in wanted]

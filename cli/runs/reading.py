@@ -266,8 +266,10 @@ class Picture:
 
     def _replaced(self) -> Iterator[tuple[str, str]]:
         """What did not run here, but was given, or taken from an earlier run."""
-        fakes = (one.partition("=")[0].partition(".")[0] for one in self._settings.get("fakes", ()))
-        yield "Faked", ", ".join(dict.fromkeys(fakes))
+        if fakes := self._settings.get("fakes"):
+            from flowdsl.runtime.local.substitutes import step_of
+
+            yield "Faked", ", ".join(dict.fromkeys(map(step_of, fakes)))
         if since := self._settings.get("from"):
             yield "Reused", f"the results of {since[0]}, except for {since[1]} and what follows it"
         if only := self._settings.get("only"):

@@ -30,6 +30,11 @@ def choices(inputs: Json | None, output: str) -> list[str]:
     return [any_string(value) for value in texts(found, "enum")]
 
 
+def step_of(fake: str) -> str:
+    """The step that STEP=VALUE or STEP.OUTPUT=VALUE is for."""
+    return fake.partition("=")[0].partition(".")[0]
+
+
 def by_name(steps: Mapping[str, Json]) -> dict[str, Json]:
     """The templates of steps by all names that `--fake` accepts: their own, and those of the tasks that call them."""
     return {**{str(one.get("name", "")): one for one in steps.values()}, **steps}
