@@ -120,10 +120,8 @@ class Graphs:
                 place,
             )
         )
-        own = {call.name: None for call in plan.calls} | {
-            call.best: None for call in plan.calls if call.picked
-        }
-        read = [getattr(leaf, "task", None) for one in computed for leaf in leaves(one.value)]
+        own = [call.name for call in plan.calls] + [call.best for call in plan.calls if call.picked]
+        read = {getattr(leaf, "task", None) for one in computed for leaf in leaves(one.value)}
         after = tuple(name for name in own if name in read)
         return found, ir.Task(task, template, tuple(computed), place, after)
 
