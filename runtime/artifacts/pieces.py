@@ -229,8 +229,9 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
         (step, name, value)
         for step in run.steps
         if step.leaf
+        for declared in (_declared(run, step),)
         for name, value in values(step).items()
-        if f"{step.path}.{name}" not in files and name not in _declared(run, step)
+        if f"{step.path}.{name}" not in files and name not in declared
     ]
     if not wanted:
         return Chosen(run.pieces, texts, [])
