@@ -22,10 +22,11 @@ from tests.apiserver.history import load
 from tests.apiserver.proofs import SHORT
 from tests.apiserver.replay import Replay
 from tests.apiserver.server import ApiServer, until
-from tests.apiserver.test_submit import PIPELINE, there
+from tests.apiserver.test_submit import there
 from tests.artifacts.objects import Objects
 from tests.artifacts.runs import there as files_of
 from tests.artifacts.test_fetch import tgz
+from tests.cluster.runs import PIPELINE
 from tests.corpus import corpus
 
 if TYPE_CHECKING:

@@ -24,23 +24,10 @@ from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.server import ApiServer, until
 from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
+from tests.cluster.runs import PIPELINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
-
-PIPELINE = """
-from flowdsl import pipeline, step
-
-
-@step(image="python:3.12-slim")
-def train(lr: float) -> float:
-    return 1.0 - lr
-
-
-@pipeline
-def tiny(lr: float = 0.5) -> None:
-    train(lr)
-"""
 
 
 def names(server: ApiServer, namespace: str) -> list[str]:
