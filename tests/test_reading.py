@@ -375,6 +375,8 @@ def test_the_latest_run_is_the_one_that_was_begun_last(flowdsl: Callable[..., Re
         assert flowdsl("run", "hello.yaml", "--name", name, "-q").code == 0
     os.utime(".flowdsl/runs/old/workflow.json")
     assert flowdsl("get", "@latest", "-o", "name").out == "new\n"
+    said = "flowdsl: `@last` is not the name of a run: the last one is @latest\n"
+    assert flowdsl("get", "@last") == (2, "", said)
 
 
 def test_a_run_is_seen_from_its_first_moment(flowdsl: Callable[..., Result]) -> None:
