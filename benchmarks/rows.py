@@ -48,9 +48,7 @@ class Plan(NamedTuple):
     repeats: int
     chains: tuple[int, ...]
     sweeps: tuple[int, ...]
-    longest: Mapping[
-        str, int
-    ]  # the longest chain that a tool builds in reasonable time: tracing in KFP is quadratic
+    longest: Mapping[str, int]  # the longest chain that a tool is given: tracing in KFP is quadratic
     forms: int  # in how many forms a chain is written for a peer, at most
 
 
