@@ -99,7 +99,7 @@ lint: $(DEV) ## style, import direction, links
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
-	$(BIN)/python tools/links.py
+	$(BIN)/python -m tools.links
 
 types: $(DEV) ## mypy and pyright, both strict, also over what users write
 	@$(BIN)/mypy & other=$$!; $(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python; own=$$?; \

@@ -1,8 +1,7 @@
 """The pages in docs/diagnostics: one for each kind of finding, and the index; and the list of their codes.
 
 `python -m tools.diagnostics` writes them from the classes, from the cases in tests/mistakes and tests/wrong,
-and from the files in tests/right; with `--check` it writes nothing, names the pages that differ, and exits
-with 1 if there is one.
+and from the files in tests/right; with `--check` it only names the pages that are not current.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import re
 import sys
 import textwrap
 import tomllib
-from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,26 +21,18 @@ from flowdsl.compiler.manifests import check_manifests, manifests
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding
 from flowdsl.places.source import Sources
+from tools.page import DOCS, ROOT, keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = ROOT / "docs" / "diagnostics"
+PAGES = DOCS / "diagnostics"
 CODES = ROOT / "compiler" / "findings" / "codes.py"
 CASES = ROOT / "tests" / "mistakes"
 WRONG = ROOT / "tests" / "wrong"
 RIGHT = ROOT / "tests" / "right"
 LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime", "testing")
-
-#: Modules whose findings are about manifests, which have no cases in tests/mistakes.
-MANIFESTS = (
-    "flowdsl.compiler.findings.importing",
-    "flowdsl.compiler.yaml.findings",
-    "flowdsl.compiler.lint",
-    "flowdsl.compiler.manifests",
-    "flowdsl.compiler.schema",
-)
 
 _KIND = re.compile(r'^    code(?:: ClassVar\[str\])? = "FD\d+"$', re.MULTILINE)
 _CODE = re.compile(r"^.*\b(?:error|warning)\[(FD\d+)\]: ", re.MULTILINE)
@@ -73,11 +63,6 @@ def _below(kind: type[Finding]) -> Iterator[type[Finding]]:
         if each.__module__.startswith("flowdsl.") and "code" in vars(each):
             yield each
         yield from _below(each)
-
-
-def of_a_manifest(kind: type[Finding]) -> bool:
-    """Whether a kind is about a manifest, and not about a pipeline in Python."""
-    return kind.__module__.startswith(MANIFESTS)
 
 
 def found(golden: str) -> list[str]:
@@ -168,31 +153,9 @@ def pages() -> dict[Path, str]:
     return {CODES: codes(every), PAGES / "README.md": index(every), **made}
 
 
-def stale(wanted: dict[Path, str]) -> list[Path]:
-    """The pages that are missing, differ, or belong to no kind."""
-    there = {CODES, *PAGES.glob("*.md")}
-    differing = [path for path, text in wanted.items() if path not in there or _read(path) != text]
-    return sorted([*differing, *(there - set(wanted))])
-
-
-def main(arguments: list[str]) -> int:
-    """Write the pages, or with `--check` name the stale ones; returns the exit code."""
-    if arguments not in ([], ["--check"]):
-        print("usage: python -m tools.diagnostics [--check]", file=sys.stderr)
-        return 2
-    wanted = pages()
-    differing = stale(wanted)
-    if arguments:
-        for path in differing:
-            print(f"{path.relative_to(ROOT)} is not what `python -m tools.diagnostics` writes")
-        return 1 if differing else 0
-    PAGES.mkdir(parents=True, exist_ok=True)
-    for path in differing:
-        if path in wanted:
-            path.write_text(wanted[path], encoding="utf-8", newline="\n")
-        else:
-            path.unlink()
-    return 0
+def there() -> list[Path]:
+    """The pages that exist."""
+    return [*PAGES.glob("*.md")]
 
 
 def _manifest(path: Path) -> Example:
@@ -251,4 +214,4 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(keep("diagnostics", pages(), there()))

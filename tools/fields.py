@@ -1,9 +1,9 @@
 """The page docs/guide/argo-fields.md: for every field of Argo the word that writes it, or that `argo=` reaches it.
 
-`python -m tools.fields` writes it; with `--check` it writes nothing, and exits with 1 if the page differs. Which option
-writes a field is not declared but found: the examples and the cases of the tests are compiled, and the origins of what
-comes out name the option. Only the words of the language that are no options are listed here, for fields that the
-compiler was seen to write.
+`python -m tools.fields` writes it; with `--check` it only tells whether the page is current. Which option writes a
+field is not declared but found: the examples and the cases of the tests are compiled, and the origins of what comes out
+name the option. Only the words of the language that are no options are listed here, for fields that the compiler was
+seen to write.
 """
 
 from __future__ import annotations
@@ -290,10 +290,5 @@ def _names(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names) or "nothing"
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` tell whether it is current; returns the exit code."""
-    return keep(PAGE, page(), "fields", arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(keep("fields", {PAGE: page()}))

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tools.page import ROOT, anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^\s*(```|~~~)")
 HEADING = re.compile(r"^#+\s+(.*)")
@@ -49,8 +50,7 @@ def anchors(path: Path) -> set[str]:
     for _, line in prose(path):
         found.update(re.findall(r'<a (?:id|name)="([^"]+)"', line))
         if heading := HEADING.match(line):
-            name = re.sub(r"[^\w\- ]", "", heading[1].strip().lower()).replace(" ", "-")
-            found.add(name)
+            found.add(anchor(heading[1]))
     return found
 
 
@@ -60,11 +60,11 @@ def dead(path: Path) -> Iterator[str]:
         for target in LINK.findall(re.sub(r"`[^`]*`", "", line)):
             if ELSEWHERE.match(target):
                 continue
-            name, _, anchor = target.partition("#")
+            name, _, wanted = target.partition("#")
             goal = (path.parent / name) if name else path
             if not goal.exists():
                 yield f"{path.relative_to(ROOT)}:{number}: no file {target}"
-            elif anchor and goal.suffix == ".md" and anchor not in anchors(goal):
+            elif wanted and goal.suffix == ".md" and wanted not in anchors(goal):
                 yield f"{path.relative_to(ROOT)}:{number}: no heading {target}"
 
 

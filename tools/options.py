@@ -1,7 +1,7 @@
 """The page docs/guide/options.md: every option, who takes it, and what it means.
 
-`python -m tools.options` writes it; with `--check` it writes nothing, and exits with 1 if the page differs. The options
-are those of flowdsl/options.py; what they mean is said once, in the tables of the other pages.
+`python -m tools.options` writes it; with `--check` it only tells whether the page is current. The options are those of
+flowdsl/options.py; what they mean is said once, in the tables of the other pages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.regex import regex
-from tools.page import DOCS, ROOT, keep
+from tools.page import DOCS, ROOT, anchor, keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,9 +67,8 @@ class Meaning(NamedTuple):
     @property
     def link(self) -> str:
         """A link to the section, from a page of the guide."""
-        anchor = re.sub(r"[^\w\- ]", "", self.heading.lower()).replace(" ", "-")
         name = self.page.name if self.page.parent == PAGE.parent else f"../{self.page.name}"
-        return f"[{self.heading}]({name}#{anchor})"
+        return f"[{self.heading}]({name}#{anchor(self.heading)})"
 
 
 def concerns() -> dict[str, Concern]:
@@ -151,10 +150,5 @@ def _best(said: dict[str, list[Meaning]], option: str, beside: list[str]) -> str
     return f"{best.text} ({best.link})"
 
 
-def main(arguments: list[str]) -> int:
-    """Write the page, or with `--check` tell whether it is current; returns the exit code."""
-    return keep(PAGE, page(), "options", arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(keep("options", {PAGE: page()}))

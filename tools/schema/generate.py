@@ -1,6 +1,6 @@
 """Write compiler/schema/argo.json: every field that a workflow of Argo 4.1 can have, as one small table.
 
-`python -m tools.schema.generate` writes the file, `--check` says whether it is up to date (exit 1 if not).
+`python -m tools.schema.generate` writes the file; with `--check` it only tells whether the file is current.
 The Kubernetes part is read from the package `kubernetes-validate`, the Argo part from the field tables of
 `argo-workflows`, and `tools/schema/delta.py` brings both to 4.1. Same packages, same bytes.
 """
@@ -13,12 +13,12 @@ import inspect
 import json
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
+from tools.page import ROOT, keep
 from tools.schema import delta
 
-TARGET = Path(__file__).resolve().parents[2] / "compiler" / "schema" / "argo.json"
+TARGET = ROOT / "compiler" / "schema" / "argo.json"
 KUBERNETES = "v1.35.0"  # the API that the definitions of Argo 4.1 are built with
 SDK = "argo_workflows.model."
 ARGO = "IoArgoprojWorkflowV1alpha1"
@@ -168,18 +168,5 @@ def text() -> str:
     return f'{{"kinds":{kinds},\n"beside":{beside},\n"patterns":{patterns},\n"types":{{\n{types}\n}}}}\n'
 
 
-def main() -> int:
-    """Write the file, or with `--check` compare it."""
-    new = text()
-    if sys.argv[1:] == ["--check"]:
-        current = TARGET.read_text("utf-8") if TARGET.exists() else ""
-        if current != new:
-            print(f"{TARGET.name} is out of date: run python -m tools.schema.generate", file=sys.stderr)
-            return 1
-        return 0
-    TARGET.write_text(new, "utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(keep("schema.generate", {TARGET: text()}))
