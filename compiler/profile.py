@@ -9,13 +9,18 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
+from flowdsl.grammar.image import completed
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from decimal import Decimal
 
 Toleration = dict[str, str]
+
+#: What follows a registry, or a folder or image in it, in the name of an image; `:5000/` is a part of a host.
+_REST = regex(r"/.+|:[^/]+|@.+|")
 
 
 class Product(NamedTuple):
@@ -78,6 +83,9 @@ class Profile(NamedTuple):
     spot: Spot | Literal[False] | None = None  # False: there are no spot nodes
     sharing: Mapping[str, Sharing] = {}  # by vendor
     checkpoints: tuple[str, str] | None = None  # volume and folder
+    registries: Mapping[
+        str, str
+    ] = {}  # of registries, or folders in them: where the cluster pulls their images
 
     def named(self, pattern: str) -> tuple[str, ...]:
         """The products that match a name or pattern, by their names in pipelines; `*` and `?` are those of shells."""
@@ -86,6 +94,14 @@ class Profile(NamedTuple):
     def claim(self, volume: str) -> str:
         """The name of the claim behind a volume."""
         return self.volumes[volume].name if volume in self.volumes else volume
+
+    def pulled(self, image: str) -> str:
+        """The name by which the cluster pulls an image; the longest of the `registries` that it is in decides."""
+        whole = completed(image)
+        for origin in sorted(self.registries, key=len, reverse=True):
+            if whole.startswith(origin) and _REST.fullmatch(whole, len(origin)):
+                return self.registries[origin] + whole[len(origin) :]
+        return image
 
     @property
     def weighed(self) -> bool:

@@ -14,6 +14,8 @@ from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.image import parted
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
@@ -308,6 +310,22 @@ def _folder(value: object) -> tuple[str, str]:
     return volume, folder.strip("/")
 
 
+def _registries(value: object) -> dict[str, str]:
+    """The prefixes of images, and what the cluster has in place of each."""
+    table = cast("dict[str, object]", value) if isinstance(value, dict) else {"": value}
+    return {_registry(origin): _registry(mirror) for origin, mirror in table.items()}
+
+
+def _registry(text: object) -> str:
+    """A registry, or a folder or an image in one, without a tag."""
+    image = f"{text}/image"
+    registry, path = parted(image)
+    if not isinstance(text, str) or not registry or image_fault(image):
+        example = 'registries = {"docker.io" = "registry.example.com/hub"}'
+        raise _Bad("a table from registries to registries, each alone or with a folder in it", example)
+    return f"{registry}/{path}".removesuffix("/image")
+
+
 # --- tables ----------------------------------------------------------------------------------------
 
 
@@ -368,4 +386,5 @@ _CLUSTER: dict[str, _Field | _Table | _Tables] = {
         names=tuple(VENDORS),
     ),
     "checkpoints": _Field(_folder),
+    "registries": _Field(_registries),
 }

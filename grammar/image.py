@@ -1,4 +1,4 @@
-"""Names of container images, as the kubelet validates them.
+"""Names of container images, as the kubelet validates and completes them.
 
 Source: ParseNormalizedNamed of distribution/reference, which the kubelet calls: a name that it rejects gives
 InvalidImageName. What it takes for a registry because of a capital, as in `Team/x`, is no host either.
@@ -18,6 +18,7 @@ _TAG = regex(r"\w[\w.-]{0,127}", re.ASCII)
 _DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}
 _HEX = regex(r"[a-f0-9]+")
 _LONGEST = 255
+_HUB = "docker.io"
 
 
 @lru_cache(maxsize=256)
@@ -30,7 +31,7 @@ def fault(text: str) -> str:
         return "a name has no `://`"
     if any(character.isspace() for character in text):
         return "a name has no blanks"
-    registry, path = _parted(name)
+    registry, path = parted(name)
     path, colon, tag = path.partition(":")
     if colon and not _TAG.fullmatch(tag):
         return "a tag has up to 128 letters, digits, `_`, `-` and `.`" if tag else "no tag after the `:`"
@@ -47,11 +48,21 @@ def fault(text: str) -> str:
     )
 
 
-def _parted(name: str) -> tuple[str, str]:
+def parted(name: str) -> tuple[str, str]:
     """The registry of a name, empty if it is left out, and the rest."""
     first, slash, rest = name.partition("/")
     is_registry = slash and ("." in first or ":" in first or first == "localhost" or first != first.lower())
-    return (first, rest) if is_registry else ("", name)
+    if not is_registry:
+        return "", name
+    return _HUB if first == f"index.{_HUB}" else first, rest
+
+
+def completed(name: str) -> str:
+    """A name with its registry: `python:3.12` is `docker.io/library/python:3.12`."""
+    registry, path = parted(name)
+    if registry in ("", _HUB):
+        registry, path = _HUB, path if "/" in path else f"library/{path}"
+    return f"{registry}/{path}"
 
 
 def _is_word(registry: str) -> bool:

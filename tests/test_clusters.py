@@ -20,7 +20,7 @@ CLUSTERS = ("bare-metal", "gke", "eks-karpenter", "aks")
 
 HEAD = """
 from pathlib import Path
-from flowdsl import GPU, Volume, pipeline, run, step
+from flowdsl import GPU, InitContainer, Volume, pipeline, run, step
 
 I = "python:3.12-slim"
 """
@@ -277,6 +277,78 @@ def test_a_volume_is_the_claim_of_the_cluster(tmp_path: Path) -> None:
     assert document["spec"]["volumes"] == [
         {"name": "data", "persistentVolumeClaim": {"claimName": "data-nfs"}}
     ]
+
+
+REGISTRIES = """
+[clusters.lab.registries]
+"docker.io" = "reg.lab:5000/hub"
+"docker.io/library/python" = "reg.lab:5000/python"
+"index.docker.io/pytorch" = "reg.lab:5000/torch"
+"ghcr.io/team" = "localhost/team"
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "pulled"),
+    [
+        ("busybox:1.36", "reg.lab:5000/hub/library/busybox:1.36"),
+        ("python:3.12-slim", "reg.lab:5000/python:3.12-slim"),
+        (f"python@sha256:{'0' * 64}", f"reg.lab:5000/python@sha256:{'0' * 64}"),
+        ("library/pythons:1", "reg.lab:5000/hub/library/pythons:1"),
+        ("pytorch/pytorch:2.7.1", "reg.lab:5000/torch/pytorch:2.7.1"),
+        ("ghcr.io/team/train:1.4.0", "localhost/team/train:1.4.0"),
+        ("ghcr.io/teams/train:1.4.0", "ghcr.io/teams/train:1.4.0"),
+        ("ghcr.io:443/team/train:1.4.0", "ghcr.io:443/team/train:1.4.0"),
+        ("quay.io/team/train:1.4.0", "quay.io/team/train:1.4.0"),
+    ],
+)
+def test_an_image_is_pulled_from_the_registry_of_the_cluster(tmp_path: Path, image: str, pulled: str) -> None:
+    found = compiled(
+        tmp_path, REGISTRIES, f'init=[InitContainer("a", image={image!r}, command=["true"])]', cluster="lab"
+    )
+    assert found["initContainers"][0]["image"] == pulled
+    assert found["script"]["image"] == "reg.lab:5000/python:3.12-slim"
+
+
+def test_all_images_of_a_pipeline_are_pulled_from_the_registry_of_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "flowdsl.toml").write_text('[clusters.lab.registries]\n"docker.io" = "reg.lab:5000/hub"\n')
+    file = tmp_path / "case.py"
+    file.write_text(f"""{HEAD}
+from flowdsl import Cache, Sidecar, Torch, minimize, sweep, uniform
+from typing import NamedTuple
+
+
+class Trained(NamedTuple):
+    loss: float
+
+
+@step(image="pytorch/pytorch:2.7.1", gpu=1, distributed=Torch(workers=2), code=None)
+def spread() -> None: ...
+
+
+REDIS = Sidecar("redis", image="redis:7", command=["redis-server"])
+
+
+@step(image="ghcr.io/team/train:1", sidecars=[REDIS], cache=Cache(max_age="1d"))
+def train(rate: float) -> Trained:
+    return Trained(rate)
+
+
+@pipeline
+def case() -> None:
+    spread()
+    sweep(train, over={{"rate": uniform(0, 1)}}, trials=20, parallel=5, objective=minimize("loss"), search="tpe")
+""")
+    judged = judge(file, goal=Target("lab"))
+    assert [one.finding.message for one in judged.diagnostics if one.finding.severity == "error"] == []
+    assert judged.compiled is not None
+    found = re.findall(r"\bimage: ([^\s,]+)", judged.compiled.text)
+    assert set(found) == {
+        "reg.lab:5000/hub/pytorch/pytorch:2.7.1",
+        "ghcr.io/team/train:1",
+        "reg.lab:5000/hub/library/redis:7",
+        "reg.lab:5000/hub/library/python:3.12-slim",
+    }
 
 
 # --- versions of Argo ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from flowdsl.compiler.lowering.after_cache_hits import attached
 from flowdsl.compiler.lowering.allowed_failures import borne
 from flowdsl.compiler.lowering.graphs import Graphs, definition_place
 from flowdsl.compiler.lowering.pods import Pods, Written
+from flowdsl.compiler.lowering.registries import pulled
 from flowdsl.compiler.lowering.variants import Variants, option_place
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import pipeline_options
@@ -77,7 +78,7 @@ class Lowering:
             name,
             entry,
             tuple(parameters),
-            (*graphs, *pods),
+            (*graphs, *(pulled(one, self.profile) for one in pods)),
             claims(self.planner.volumes.values(), self.profile.claim),
             options,
             definition_place(owner),

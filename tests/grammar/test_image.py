@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from flowdsl.grammar.image import fault
+from flowdsl.grammar.image import completed, fault
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 RIGHT = (
@@ -27,3 +27,21 @@ def test_names(text: str) -> None:
 @pytest.mark.parametrize("text", [*WRONG.split(), "busy box:1", "busybox:1 ", ""])
 def test_no_names(text: str) -> None:
     assert fault(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("python:3.12", "docker.io/library/python:3.12"),
+        ("pytorch/pytorch:2.7.1", "docker.io/pytorch/pytorch:2.7.1"),
+        ("docker.io/python:3.12", "docker.io/library/python:3.12"),
+        ("index.docker.io/team/x", "docker.io/team/x"),
+        (f"busybox@{DIGEST}", f"docker.io/library/busybox@{DIGEST}"),
+        ("ghcr.io/x:1", "ghcr.io/x:1"),
+        ("localhost/x", "localhost/x"),
+        ("reg:5000/team/x:1", "reg:5000/team/x:1"),
+    ],
+)
+def test_a_name_is_completed_by_its_registry(text: str, whole: str) -> None:
+    """As ParseNormalizedNamed of distribution/reference completes it."""
+    assert completed(text) == whole
