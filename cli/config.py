@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 KEYS = ("ignore", "default-cluster", "clusters")
 
+_IS_ERROR = "leave {have} out: it is the code of an error, and errors cannot be silenced"
+
 _AT = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -99,18 +101,21 @@ def _misspelt(settings: _Settings) -> Iterator[Diagnostic]:
 
 
 def _read_codes(settings: _Settings, known: list[str]) -> Iterator[Diagnostic]:
-    """Reads the codes of silenced warnings; returns the findings about unknown ones."""
+    """Reads the codes of silenced warnings; returns the findings about those of errors, and unknown ones."""
     if "ignore" not in settings.table:
         return
-    from flowdsl.compiler.findings.codes import CODES
+    from flowdsl.compiler.findings.codes import CODES, WARNINGS
 
     given: object = settings.table["ignore"]
     listed = isinstance(given, list)
     for code in cast("list[object]", given) if listed else [given]:
-        if listed and isinstance(code, str) and code in CODES:
+        if listed and isinstance(code, str) and code in WARNINGS:
             known.append(code)
-        else:
-            yield settings.bad("ignore", "a list of codes of warnings", code, 'ignore = ["FD217"]')
+            continue
+        found = settings.bad("ignore", "a list of codes of warnings", code, 'ignore = ["FD217"]')
+        if listed and isinstance(code, str) and code in CODES:
+            found = found._replace(finding=found.finding.with_help(_IS_ERROR))
+        yield found
 
 
 def _profile(settings: _Settings, cluster: str | None, others: bool) -> tuple[Profile, list[Diagnostic]]:

@@ -26,6 +26,7 @@ import yaml
 
 import flowdsl
 from flowdsl.cli.app import run
+from flowdsl.compiler.findings.codes import WARNINGS
 from flowdsl.compiler.options import STEP_OPTIONS
 from flowdsl.compiler.written_as import KINDS
 from flowdsl.options import CallOptions, PipelineOptions, StepOptions, SubgraphOptions
@@ -282,6 +283,12 @@ def test_every_module_is_in_the_architecture() -> None:
     )
     for path in re.findall(r"\b[\w/]+\.py\b|`[\w/]+/`", text):
         assert "/" not in path or (ROOT / path.strip("`")).exists(), path
+
+
+def test_the_codes_that_the_pages_silence_are_those_of_warnings() -> None:
+    silenced = {code for page in PAGES for code in re.findall(r'ignore(?: = )?\["?(FD\d+)', read(page))}
+    assert silenced
+    assert silenced <= WARNINGS
 
 
 def test_the_names_of_the_architecture_exist() -> None:

@@ -138,11 +138,17 @@ def index(every: list[type[Finding]]) -> str:
 
 def codes(every: list[type[Finding]]) -> str:
     """The module that lists the codes."""
-    text = textwrap.fill(" ".join(sorted({kind.code for kind in every})), 110)
+    listed = {
+        severity: textwrap.fill(
+            " ".join(sorted({each.code for each in every if each.severity == severity})), 110
+        )
+        for severity in ("error", "warning")
+    }
     return (
         '"""The codes of all findings. Written by `python -m tools.diagnostics`."""\n\n'
         "from __future__ import annotations\n\n"
-        f'_LISTED = """\n{text}\n"""\nCODES = frozenset(_LISTED.split())\n'
+        f'_ERRORS = """\n{listed["error"]}\n"""\n_WARNINGS = """\n{listed["warning"]}\n"""\n'
+        "WARNINGS = frozenset(_WARNINGS.split())\nCODES = WARNINGS.union(_ERRORS.split())\n"
     )
 
 

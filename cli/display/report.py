@@ -75,7 +75,7 @@ def suppressed(
 ) -> list[Diagnostic]:
     """The findings without silenced warnings.
 
-    Warnings are silenced by code: everywhere by `codes`, or by a comment `# flowdsl: ignore[FD310, FD311]` on the
+    Warnings are silenced by code: everywhere by `codes`, or by a comment `# flowdsl: ignore[FD217, FD341]` on the
     first or the last line of their place, or of the whole text if they are about a part of one. Errors stay.
     """
     left: list[Diagnostic] = []

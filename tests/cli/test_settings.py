@@ -77,8 +77,13 @@ def test_a_misspelt_table_of_clusters_is_one_error(flowdsl: Callable[..., Result
         ),
         (
             "flowdsl.toml",
-            'ignore = ["FD310", "FD999"]\n',
+            'ignore = ["FD217", "FD999"]\n',
             "1:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 'FD999'",
+        ),
+        (
+            "flowdsl.toml",
+            'ignore = ["FD217", "FD203"]\n',
+            "1:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 'FD203'",
         ),
         ("flowdsl.toml", "ignroe = []\n", "1:1: error[FD675]: there is no `ignroe` in the settings"),
         (
