@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
+from flowdsl.values.textual import Textual, textual
 
 _STRING = regex(r'"(?:[^"\\]|\\.)*"')
 
@@ -21,8 +22,8 @@ def encode(value: Any, kind: t.Type) -> str:
     """
     if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
-    if isinstance(kind, t.Moment):
-        return str(plain(value, kind))
+    if isinstance(kind, Textual):
+        return kind.text(value)
     if t.is_text(kind):
         return value.name if isinstance(value, enum.Enum) else str(value)
     text = json.dumps(plain(value, kind), ensure_ascii=False)
@@ -46,11 +47,11 @@ def choices(kind: t.Type) -> tuple[str, ...]:
 
 
 def plain(value: Any, kind: t.Type) -> Any:
-    """A value as JSON data: members of an Enum by name, dates as texts, records as objects, tuples as lists."""
+    """A value as JSON data: members of an Enum by name, records as objects, tuples as lists."""
     if isinstance(value, enum.Enum):
         return value.name
-    if type(value).__module__ == "datetime":
-        return value.isoformat()
+    if (row := textual(value)) is not None:
+        return row.text(value)
     match kind:
         case t.Maybe(item):
             return None if value is None else plain(value, item)

@@ -27,6 +27,7 @@ from typing_extensions import TypeAliasType
 
 from flowdsl.values import types as t
 from flowdsl.values.lift import fits
+from flowdsl.values.textual import ROWS
 from tests.snippets import HEAD, compile_body, compile_text, marked, plain, whole
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def box(cls: type[Any], item: t.Type, *arguments: t.Type, more: tuple[t.Field, .
 
 SCORE = t.Record(Score, (t.Field("loss", t.FLOAT, True), t.Field("rows", t.Sequence(t.INT), False)))
 
+DATE, TIME, DATETIME = ROWS
+
 TRAVEL: list[tuple[Any, t.Type, str]] = [
     (str, t.TEXT, "str"),
     (int, t.INT, "int"),
@@ -144,15 +147,15 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
     (bool, t.BOOL, "bool"),
     (None, t.NONE, "None"),
     (pathlib.Path, t.FILE, "Path"),
-    (datetime.date, t.DATE, "date"),
+    (datetime.date, DATE, "date"),
     (
         Metrics,
         t.Entries(Metrics, (t.Field("loss", t.FLOAT, True), t.Field("note", t.TEXT, False))),
         "Metrics",
     ),
-    (datetime.time, t.Moment("time"), "time"),
-    (dict[datetime.date, int], t.Mapping(t.INT, t.DATE), "dict[date, int]"),
-    (datetime.datetime | None, t.Maybe(t.Moment("datetime")), "datetime | None"),
+    (datetime.time, TIME, "time"),
+    (dict[datetime.date, int], t.Mapping(t.INT, DATE), "dict[date, int]"),
+    (datetime.datetime | None, t.Maybe(DATETIME), "datetime | None"),
     (pathlib.PurePosixPath, t.FILE, "Path"),
     (Any, t.JSON, "Any"),
     (object, t.JSON, "Any"),

@@ -19,6 +19,7 @@ from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.template import tags
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, Many, RunField
+from flowdsl.values.textual import Textual
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -176,7 +177,7 @@ def _is_word(expr: Expr) -> bool:
     if isinstance(expr, RunField):
         return expr.name in ("name", "namespace")
     match expr.type:
-        case t.Number() | t.Flag() | t.Enumeration() | t.Moment():
+        case t.Number() | t.Flag() | t.Enumeration() | Textual():
             return True
         case t.Choice(values):
             return all(is_label_value(str(value)) for value in values)

@@ -13,6 +13,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Join, Param
+from flowdsl.values.textual import Textual
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def pod_text(expr: Expr) -> str:
 def may_hold_dollar(kind: t.Type) -> bool:
     """Whether the text of a value of the type may contain a `$`."""
     match kind:
-        case t.Number() | t.Flag() | t.Nothing() | t.Enumeration() | t.Moment():
+        case t.Number() | t.Flag() | t.Nothing() | t.Enumeration() | Textual():
             return False
         case t.Choice(values):
             return any("$" in str(value) for value in values)

@@ -26,6 +26,7 @@ from flowdsl.compiler.steps.script_parts import IMPORTS, PARTS, STEP, assembled,
 from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
 from flowdsl.values.texts import WrongValue
+from flowdsl.values.textual import Textual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -309,7 +310,7 @@ class _Ending:
                 return name
             case t.Flag():
                 return self._part("truth")
-            case t.Enumeration() | t.Moment():
+            case t.Enumeration() | Textual():
                 return self._decoder(kind)
             case t.Choice() if t.is_text(kind):
                 return self._decoder(kind)
@@ -324,8 +325,8 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("named", self._class(cls))
-            case t.Moment(name):
-                return self._part("from_iso", f"datetime.{name}")
+            case Textual(name, module, form):
+                return self._part(f"from_{form}", f"{module}.{name}")
             case t.Mapping(item, key) if not isinstance(key, t.Text):
                 name = "int" if key == t.INT else self._decoder(key)
                 return self._part("keyed", name, self._decoder(item))
@@ -412,8 +413,8 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("member", quote(cls.__name__))
-            case t.Moment(name):
-                return self._part("iso", f"datetime.{name}")
+            case Textual(name, module, form):
+                return self._part(form, f"{module}.{name}")
             case t.Mapping(item, key) if not isinstance(key, t.Text):
                 name = self._encoder(key)
                 name = f"lambda key: str({name}(key))" if key == t.INT else name

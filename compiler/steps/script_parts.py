@@ -15,9 +15,11 @@ import re
 from functools import cache
 
 from flowdsl.grammar.regex import regex
+from flowdsl.values.textual import ROWS
 
 STEP = "STEP_NAME"
-IMPORTS = ("datetime", "hashlib", "json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
+_PLAIN = ("hashlib", "json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
+IMPORTS = tuple(sorted({*_PLAIN, *(row.module for row in ROWS)}))
 
 _PARTS = r"""
 def checked(what, function, *values):

@@ -6,6 +6,7 @@ from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.regex import regex
 from flowdsl.loop import fan_out, own_words
 from flowdsl.sweep import sweep
+from flowdsl.values.textual import FORMS, by_name
 
 ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
 """The remedy for a value that may have any type."""
@@ -155,8 +156,8 @@ class WrongType(Finding):
             known = have.partition(" ")[2]
             text = f'in quotes, `"{known}"`' if known else 'as text, `f"{...}"`'
             return f"write it {text}; or change the annotation of `{parameter}`"
-        if want == "str" and have in ("date", "datetime", "time"):
-            text = 'f"{...}"' if have == "date" else ".isoformat()"
+        if want == "str" and (row := by_name(have)) is not None:
+            text = 'f"{...}"' if row.canonical else FORMS[row.form].written
             return f"write it as text: `{text}`; or change the annotation of `{parameter}`"
         if have == f"{want} | None":
             return f"give it a default: `either(value, default)`; or annotate `{parameter}` as `{have}`"

@@ -42,6 +42,7 @@ from flowdsl.values.expr import (
     RunField,
     Stored,
 )
+from flowdsl.values.textual import Textual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -536,7 +537,7 @@ def not_text(expr: Expr) -> str | None:
     if isinstance(expr, Held):
         return expr.word
     kind = expr.type
-    differs = isinstance(kind, (t.Enumeration, t.Moment)) and kind != t.DATE
+    differs = isinstance(kind, t.Enumeration) or (isinstance(kind, Textual) and not kind.canonical)
     if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not differs):
         return None
     number = kind if isinstance(kind, t.Number) else None

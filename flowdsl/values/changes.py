@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
 from flowdsl.values.lift import parts_of
+from flowdsl.values.textual import Textual
 from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
             yield _Change("a tuple", "tuple[...]", "a list", "tuples")
         case t.Enumeration(cls), t.Json():
             yield _Change(f"a {cls.__name__}", cls.__name__, "the text of its name", "enumerations")
-        case t.Moment(name), t.Json():
-            yield _Change(f"a {name}", name, "its text", "dates")
-        case t.Mapping(_, (t.Number() | t.Enumeration() | t.Moment()) as key), t.Json():
+        case Textual(name), t.Json():
+            yield _Change(f"a {name}", name, "its text", f"{name}s")
+        case t.Mapping(_, (t.Number() | t.Enumeration() | Textual()) as key), t.Json():
             name = f"members of {t.spell(key)}"
             if isinstance(key, t.Number):
                 name = "whole numbers"
-            elif isinstance(key, t.Moment):
+            elif isinstance(key, Textual):
                 name = f"{key.name}s"
             yield _Change(
                 f"a dict with {name} as keys",
@@ -99,7 +100,7 @@ def arriving(have: t.Type, want: t.Type) -> t.Type:
     wanted = [t.JSON] * len(kinds) if loose else t.parts(want, len(kinds)) or kinds
     parts = [arriving(one, other) for one, other in zip(kinds, wanted, strict=True)]
     match have:
-        case t.Enumeration() | t.Moment() if loose:
+        case t.Enumeration() | Textual() if loose:
             return t.TEXT
         case t.Entries() if loose:
             return t.JSON

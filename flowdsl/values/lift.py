@@ -16,6 +16,7 @@ from flowdsl.tracing.trace import TOKEN
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Many, OnVolume, Op, Poison, Stored
 from flowdsl.values.joined import flaw_of, text
+from flowdsl.values.textual import Textual, textual
 from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker_of
 from flowdsl.volume import Volume, VolumePath
 
@@ -263,7 +264,7 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
             return Const(value, want)
         case t.Enumeration(cls) if isinstance(value, cls) and value.name in cls.__members__:
             return Const(value, want)
-        case t.Moment() if t.is_moment(value, want):
+        case Textual() if textual(value) == want:
             return Const(value, want)
         case t.Json() if value is None or isinstance(value, bool):
             return Const(value, want)

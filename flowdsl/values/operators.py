@@ -8,6 +8,7 @@ from flowdsl.tracing.trace import complain
 from flowdsl.values import types as t
 from flowdsl.values.expr import COMPARISONS, MOST_NESTED, Const, Either, Expr, Op, Poison, nested
 from flowdsl.values.joined import flaw_of, join
+from flowdsl.values.textual import Textual
 
 TOO_NESTED = f"an operation on what {MOST_NESTED} others gave, one after the other,"
 
@@ -61,7 +62,9 @@ def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
             if isinstance(maybe.type, t.Maybe) and not isinstance(plain.type, (t.Maybe, t.Nothing)):
                 return _optional(operator, maybe, maybe.type.item, plain)
     one, two = t.base(left.type), t.base(right.type)
-    same = one == two and (isinstance(one, (t.Number, t.Text)) or one == t.DATE)
+    same = one == two and (
+        isinstance(one, (t.Number, t.Text)) or (isinstance(one, Textual) and one.canonical)
+    )
     if operator in ("==", "!="):
         for side, other, const in ((one, two, right), (two, one, left)):
             # The text of an optional or union value differs from that of the other operand.

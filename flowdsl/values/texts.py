@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
+from flowdsl.values.textual import Textual
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,8 +60,8 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
             raise WrongValue(_one_of([str(value) for value in values], text))
         case t.Enumeration(cls):
             return _member(text, cls)
-        case t.Moment():
-            return _moment(text.strip(), kind)
+        case Textual():
+            return _textual(text.strip(), kind)
         case t.Maybe(item):
             if text.strip() == "null":
                 return None
@@ -104,8 +105,8 @@ def _example(kind: t.Type) -> Any:
             return values[0]
         case t.Enumeration(cls):
             return next(iter(cls.__members__), "")
-        case t.Moment(name):
-            return _MOMENTS[name]
+        case Textual():
+            return kind.example
         case t.Sequence(item):
             return [_example(item)]
         case t.Mapping(item):
@@ -124,8 +125,8 @@ def _example(kind: t.Type) -> Any:
 
 def decoded(text: str, kind: t.Type) -> Any:
     """The value of a passed text, as the receiving step decodes it. Raises WrongValue."""
-    if isinstance(kind, t.Moment):
-        return _moment(text, kind)
+    if isinstance(kind, Textual):
+        return _textual(text, kind)
     if t.is_text(kind):
         return _member(text, kind.cls) if isinstance(kind, t.Enumeration) else text
     return rebuilt(_parsed(text), kind)
@@ -154,8 +155,8 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
             raise WrongValue(place + _one_of([str(one) for one in values], value))
         case t.Enumeration(cls) if isinstance(value, str):
             return _member(value, cls, place)
-        case t.Moment() if isinstance(value, str):
-            return _moment(value, kind, place)
+        case Textual() if isinstance(value, str):
+            return _textual(value, kind, place)
         case t.Maybe(item):
             return None if value is None else rebuilt(value, item, where, files)
         case t.Sequence(item) if _is_list(value):
@@ -228,14 +229,11 @@ def _member(name: str, cls: type[enum.Enum], place: str = "") -> enum.Enum:
     raise WrongValue(place + _one_of(list(cls.__members__), name))
 
 
-_MOMENTS = {"date": "2026-01-31", "time": "06:00:00", "datetime": "2026-01-31T06:00:00+00:00"}
-
-
-def _moment(text: str, kind: t.Moment, place: str = "") -> Any:
+def _textual(text: str, kind: Textual, place: str = "") -> Any:
     try:
-        return t.moment_class(kind).fromisoformat(text)
-    except ValueError:
-        raise WrongValue(f"{place}it is no {kind.name}, such as {_MOMENTS[kind.name]}") from None
+        return kind.value(text)
+    except ValueError as error:
+        raise WrongValue(f"{place}{error}") from None
 
 
 def _number(key: object, place: str) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowdsl.values.annotations import annotations_of
 from flowdsl.values.node import Node
+from flowdsl.values.textual import BY_CLASS, Textual, textual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,12 +66,6 @@ class Enumeration(Node):
     """A subclass of `enum.Enum`: passed as the name of its member."""
 
     cls: type[enum.Enum]
-
-
-class Moment(Node):
-    """`date`, `time` or `datetime` of `datetime`, by its name: passed as the text of `isoformat()`."""
-
-    name: str
 
 
 class Sequence(Node):
@@ -153,7 +148,7 @@ Type = (
     | Nothing
     | Choice
     | Enumeration
-    | Moment
+    | Textual
     | Sequence
     | Mapping
     | Fixed
@@ -172,8 +167,6 @@ BOOL = Flag()
 NONE = Nothing()
 JSON = Json()
 FILE = File()
-DATE = Moment("date")
-_MOMENTS = {"date": DATE, "time": Moment("time"), "datetime": Moment("datetime")}
 
 _PLAIN: dict[object, Type] = {
     str: TEXT,
@@ -292,8 +285,8 @@ def _class(cls: type[Any]) -> Type:
         return Enumeration(cls)
     if issubclass(cls, pathlib.PurePath):
         return FILE
-    if cls.__module__ == "datetime" and cls.__name__ in _MOMENTS:
-        return _MOMENTS[cls.__name__]
+    if (row := BY_CLASS.get((cls.__module__, cls.__name__))) is not None:
+        return row
     if typing.is_typeddict(cls):
         return _known(cls, cls)
     if not _is_record(cls):
@@ -462,23 +455,10 @@ def members(want: Type) -> tuple[str, ...]:
             return ()
 
 
-def is_moment(value: Any, kind: Moment) -> bool:
-    """Whether a value is a date or a time of exactly that class."""
-    return (type(value).__module__, type(value).__name__) == ("datetime", kind.name)
-
-
-def moment_class(kind: Moment) -> type[Any]:
-    """The class of a date or time."""
-    import datetime
-
-    found: type[Any] = getattr(datetime, kind.name)
-    return found
-
-
 def is_text(kind: Type) -> bool:
     """Whether values are passed as bare text: `str`, members of an Enum, Literals of text, dates and times."""
     match kind:
-        case Text() | Enumeration() | Moment():
+        case Text() | Enumeration() | Textual():
             return True
         case Choice(values):
             return all(isinstance(value, str) for value in values)
@@ -491,8 +471,8 @@ def key_text(key: Any, kind: Type) -> str | None:
     match kind:
         case Enumeration(cls):
             return key.name if isinstance(key, cls) and key.name in cls.__members__ else None
-        case Moment():
-            return key.isoformat() if is_moment(key, kind) else None
+        case Textual():
+            return kind.text(key) if textual(key) == kind else None
         case Choice(values):
             return key if isinstance(key, str) and key in values else None
         case Number():
@@ -510,7 +490,7 @@ def base(kind: Type) -> Type:
     return kind
 
 
-_SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Moment, Json})
+_SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Textual, Json})
 
 
 def holds_file(kind: Type) -> bool:

@@ -18,6 +18,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Many, Out, Poison, Rows
 from flowdsl.values.joined import text
 from flowdsl.values.operators import operate
+from flowdsl.values.textual import Textual, textual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,8 +48,8 @@ class RunTimeValue:
                 return int if name == "int" else float
             case t.Record(cls) | t.Enumeration(cls):
                 return cls
-            case t.Moment():
-                return t.moment_class(kind)
+            case Textual():
+                return kind.cls
             case t.Sequence():
                 return tuple if kind.tupled else list
             case t.Mapping() | t.Entries():
@@ -326,7 +327,7 @@ def item(expr: Expr, index: object) -> Expr:
     of, named = _keys(kind), None
     if isinstance(index, enum.Enum) and isinstance(of, t.Enumeration):
         named = f"{type(index).__name__}.{index.name}"
-    elif isinstance(of, t.Moment) and t.is_moment(index, of):
+    elif isinstance(of, Textual):
         named = t.key_text(index, of)
     key = named or key
     if is_value(index) and isinstance(expr_of(index), Poison):
@@ -383,7 +384,7 @@ def _keys(kind: t.Type) -> t.Type:
 
 def _name_of(index: object, key: int | str, kind: t.Type) -> str | None:
     """The text of an index that is a key of this type, `key` if it is a text or a number; None for any other."""
-    return t.key_text(index if isinstance(kind, (t.Enumeration, t.Moment)) else key, kind)
+    return t.key_text(index if isinstance(kind, (t.Enumeration, Textual)) else key, kind)
 
 
 def _size(expr: Expr) -> int | None:
@@ -448,9 +449,8 @@ def _known(thing: object, beside: object) -> Expr | None:
         kind = t.describe(type(thing))
         if not isinstance(thing, (int, str)) or (is_value(beside) and expr_of(beside).type == kind):
             return Const(thing, kind)
-    if type(thing).__module__ == "datetime":
-        moment = t.describe(type(thing))
-        return Const(thing, moment) if isinstance(moment, t.Moment) else None
+    if (row := textual(thing)) is not None:
+        return Const(thing, row)
     if isinstance(thing, bool):
         return Const(thing, t.BOOL)
     if isinstance(thing, int):
