@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.files import shown
@@ -88,7 +89,7 @@ def begun(found: Found, options: Options) -> Ready:
 def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Ready:
     """`refused` removes what was written for a run that cannot begin."""
     document = found.document
-    now = options = options._replace(mounts=[_of_claim(document, one) for one in options.mounts])
+    now = options = replace(options, mounts=[_of_claim(document, one) for one in options.mounts])
     mounts = given.folders(now.mounts)
     pairs = given.pairs(now.parameters, "-p")
     asked = parameters.local(pairs, document, found.program, mounts)
@@ -97,8 +98,10 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
         before = past.chosen(now.runs, document, now.earlier)
         texts = {**past.parameters(before, document), **texts}
         options = now.as_before(before)
-    options = options._replace(
-        config_maps=[*options.config_maps, *found.config_maps], secrets=[*options.secrets, *found.secrets]
+    options = replace(
+        options,
+        config_maps=[*options.config_maps, *found.config_maps],
+        secrets=[*options.secrets, *found.secrets],
     )
     manifest = scheduled(document, workflow(document, texts))
     parameters.judge(manifest, asked.texts, found.references)
@@ -108,7 +111,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     found = found._replace(references=[*found.references, *more])
     refused.callback(_take_back, folder / "faked", options.folder)
     tasks = steps(manifest, found.references)
-    options = options._replace(fakes=faking.fakes(options.fakes, tasks, found.program, folder / "faked"))
+    options = replace(options, fakes=faking.fakes(options.fakes, tasks, found.program, folder / "faked"))
     fakes = _fakes(folder, manifest, options)
     part = _whole(manifest) if before is None else _part(manifest, before, folder, options)
     fakes.check(steps(part.manifest, found.references))

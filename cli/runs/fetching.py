@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import RUNS, find
 from flowdsl.cli.display.lengths import size
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
+from flowdsl.cli.root import FLAG, FolderOption, JsonOption, option
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.names import meant
@@ -27,44 +31,60 @@ _SHOWN = 20
 """Reasons that are shown; `run.json` has all."""
 
 
-class Options(NamedTuple):
-    """The options of a fetch."""
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Options:
+    """How a run is fetched."""
 
-    what: Sequence[str] = ()
-    output: Path | None = None
-    only_list: bool = False
-    json: bool = False
-    """Whether the list is for programs."""
-    mounts: Sequence[str] = ()
-    endpoint: str | None = None
-    own: bool = False
-    logs: bool = False
-    unpack: bool = True
+    output: FolderOption = None
+    """The folder; else one of the run's name."""
+    only_list: Annotated[bool, option("--list")] = False
+    """Show what there is, and fetch nothing."""
+    as_json: JsonOption = False
+    """With --list: as JSON."""
+    mounts: Annotated[tuple[str, ...], option("--mount")] = ()
+    """CLAIM=PATH, the folder that a persistent volume claim is mounted at. Else a pod reads it."""
+    endpoint: Annotated[str | None, Parameter(env_var="FLOWDSL_ENDPOINT", show_env_var=True)] = None
+    """The address by which the object store is reached from here."""
+    own_credentials: Annotated[bool, FLAG] = False
+    """Use the credentials of this machine, not those in the secrets of the cluster."""
+    logs: Annotated[bool, FLAG] = False
+    """Also fetch the logs that the run archived."""
+    unpack: Annotated[bool, Parameter(negative="--no-unpack", name="--unpack", show_default=False)] = True
+    """Unpack archives; --no-unpack keeps them as they are."""
     max_size: str | None = None
+    """The most that one archive may unpack to, such as 200Gi. Default: 64Gi, and at most 200 times its packed size."""
     image: str | None = None
+    """The image, with Python, of pods that read claims; else that of the step."""
     jobs: int = 8
+    """How many files to fetch at a time."""
 
 
-def fetch_run(name: str, options: Options, reach: Reach) -> int:
-    """Fetch a run, or list its outputs; returns the exit code. Raises Refused, ClusterError."""
+DEFAULTS = Options()
+
+
+def fetch_run(name: str, what: Sequence[str], options: Options, reach: Reach) -> int:
+    """Fetch a run or parts of it, or list its outputs; returns the exit code. Raises Refused, ClusterError."""
     from flowdsl.runtime.artifacts.pieces import chosen, read
     from flowdsl.runtime.status.compressed import opened
 
+    if options.as_json and not options.only_list:
+        raise Refused("--json is for --list; of what is fetched run.json tells")
     settings = _settings(options)
     _address(options.endpoint)
     mounts = _mounts(options.mounts)
     found = find(name, reach)
     run = read(opened(found.workflow))
     _known(mounts, run)
-    meant = chosen(run, options.what)
+    meant = chosen(run, what)
     if meant.unknown:
         raise Refused(_unknown(meant.unknown[0], run))
-    pieces = [one for one in meant.pieces if options.logs or not one.log or one.name in options.what]
+    pieces = [one for one in meant.pieces if options.logs or not one.log or one.name in what]
     if options.only_list:
-        rows = _rows(run, meant, pieces, not options.what)
-        out(_listing(run, rows, as_json=options.json))
+        rows = _rows(run, meant, pieces, not what)
+        out(_listing(run, rows, as_json=options.as_json))
         return DONE
-    return _fetched(found, run, pieces, mounts, options, settings, _again(found, reach, options))
+    return _fetched(found, run, pieces, mounts, options, settings, _again(found, what, reach, options))
 
 
 def _settings(options: Options) -> Settings:
@@ -147,7 +167,7 @@ def _fetched(
         RUNS.parent / "volumes" if found.folder is not None else None,
         readers,
         options.endpoint,
-        options.own,
+        options.own_credentials,
     )
     told = Told(_tell, lambda: err(f"waits for another fetch into {path}\n"))
     try:
@@ -305,23 +325,23 @@ def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
     return Table(columns, cells, paint.width()).text(paint)
 
 
-def _again(found: Found, reach: Reach, options: Options) -> str:
+def _again(found: Found, what: Sequence[str], reach: Reach, options: Options) -> str:
     """The command that resumes the fetch."""
-    words = ["flowdsl", "fetch", found.name, *options.what]
+    words = ["flowdsl", "fetch", found.name, *what]
     if options.output is not None:
         words += ["-o", str(options.output)]
     for one in options.mounts:
         words += ["--mount", one]
     for flag, given in (
-        ("--own-credentials", options.own),
+        ("--own-credentials", options.own_credentials),
         ("--logs", options.logs),
         ("--no-unpack", not options.unpack),
     ):
         words += [flag] if given else []
-    for option, value in (
+    for word, value in (
         ("--endpoint", options.endpoint),
         ("--max-size", options.max_size),
         ("--image", options.image),
     ):
-        words += [option, value] if value is not None else []
+        words += [word, value] if value is not None else []
     return shlex.join(words) + reach.flags()

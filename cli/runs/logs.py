@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from flowdsl.cli.clusters.reach import USUAL, Found, Reach, find
+from cyclopts import Parameter
+
+from flowdsl.cli.clusters.reach import Found, find
 from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless, note
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
-from flowdsl.cli.root import seconds_of
+from flowdsl.cli.root import FLAG, option, seconds_of
 from flowdsl.diagnostic import near
-from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flowdsl.cli.clusters.reach import Json
+    from flowdsl.cli.clusters.reach import Json, Reach
     from flowdsl.runtime.cluster.seam import Cluster
     from flowdsl.runtime.logs.run import Gone, Wanted
     from flowdsl.runtime.logs.together import Given
@@ -27,22 +29,35 @@ _NAMED = 3
 """How many steps a sentence names."""
 
 
-class Options(NamedTuple):
-    """The options of the command, besides the run."""
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Options:
+    """What of the logs is shown, and how."""
 
-    step: str | None = None
-    follow: bool = False
-    failed: bool = False
+    follow: Annotated[bool, option("--follow", "-f")] = False
+    """Also show what is printed from now on, until the run has ended."""
+    failed: Annotated[bool, FLAG] = False
+    """Only steps that failed, with their last attempts. With -f, when the run has ended."""
     since: str | None = None
+    """Only lines that are not older: 5m, or 2026-11-21T12:00:00Z."""
     tail: int | None = None
+    """Only the last N lines of each log."""
     grep: str | None = None
-    timestamps: bool = False
+    """Only lines in which this regular expression is found."""
+    timestamps: Annotated[bool, FLAG] = False
+    """Begin lines with their times."""
     prefix: bool | None = None
-    container: str | None = None
-    all_containers: bool = False
+    """Name the step of each line. By default, if there are several logs."""
+    container: Annotated[str | None, Parameter(name=["--container", "-c"])] = None
+    """A container other than main."""
+    all_containers: Annotated[bool, FLAG] = False
+    """All containers of each step."""
 
 
-def show(name: str, options: Options, reach: Reach = USUAL) -> int:
+DEFAULTS = Options()
+
+
+def show(name: str, step: str | None, options: Options, reach: Reach) -> int:
     """Show the logs of a run; returns the exit code. Raises Refused, ClusterError."""
     from flowdsl.runtime.logs.run import Wanted
 
@@ -52,12 +67,12 @@ def show(name: str, options: Options, reach: Reach = USUAL) -> int:
         raise Refused(f"--tail {options.tail}: must be a number of lines, 0 or more")
     if options.container is not None and options.all_containers:
         raise Refused("--container names one, --all-containers are all: leave out one of them")
-    wanted = Wanted(options.step, options.container, options.all_containers, options.failed)
+    wanted = Wanted(step, options.container, options.all_containers, options.failed)
     found = find(name, reach)
     writer = Writer(style)
     if found.cluster is None:
-        return _shown(_Local(found, wanted, options), writer, found, options, reach)
-    return _shown(_Remote(found, found.cluster, wanted, options, since), writer, found, options, reach)
+        return _shown(_Local(found, wanted, options), writer, reach)
+    return _shown(_Remote(found, found.cluster, wanted, options, since), writer, reach)
 
 
 def follow(found: Found, reach: Reach) -> int:
@@ -65,9 +80,8 @@ def follow(found: Found, reach: Reach) -> int:
     from flowdsl.runtime.logs.run import Wanted
 
     assert found.cluster is not None
-    options = Options(follow=True)
-    remote = _Remote(found, found.cluster, Wanted(), options, None)
-    return _shown(remote, Writer(Style(False, False, None)), found, options, reach)
+    remote = _Remote(found, found.cluster, Wanted(), Options(follow=True), None)
+    return _shown(remote, Writer(Style(False, False, None)), reach)
 
 
 def _time(text: str) -> int:
@@ -89,10 +103,11 @@ def _pattern(text: str | None) -> re.Pattern[str] | None:
         raise Refused(f"--grep {text}: not a valid regular expression: {error}") from None
 
 
-def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Options, reach: Reach) -> int:
+def _shown(logs: _Local | _Remote, writer: Writer, reach: Reach) -> int:
     """Write logs, and report problems with them on standard error; returns the exit code."""
     from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
 
+    options = logs.options
     try:
         try:
             given, several = logs.begin()
@@ -107,12 +122,12 @@ def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Option
     except KeyboardInterrupt:
         if not options.follow:
             raise
-        err(f"flowdsl: detached from {found.name}; to continue:\n  {_again(found, writer, options, reach)}\n")
+        err(f"flowdsl: detached from {logs.found.name}; to continue:\n  {_again(logs, writer, reach)}\n")
         return INTERRUPTED
     except (Unreachable, Refusal) as error:
         if not options.follow or (isinstance(error, Refusal) and error.for_good):
             raise
-        note(f"{error}\nthe run may continue; to follow it again:\n  {_again(found, writer, options, reach)}")
+        note(f"{error}\nthe run may continue; to follow it again:\n  {_again(logs, writer, reach)}")
         return UNKNOWN
     return REFUSED if unread else DONE
 
@@ -143,12 +158,10 @@ def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
     return unread
 
 
-def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
+def _again(logs: _Logs, writer: Writer, reach: Reach) -> str:
     """The command that continues to follow a run. It starts at a whole second, as servers count."""
-    words = ["flowdsl", "logs", found.name]
-    if options.step is not None:
-        words.append(options.step)
-    words.append("-f")
+    options, step = logs.options, logs.wanted.step
+    words = ["flowdsl", "logs", logs.found.name, *([step] if step is not None else []), "-f"]
     if writer.stamp:
         whole, _, zone = re.sub(r"\.\d+", " ", writer.stamp.decode()).partition(" ")
         words += ["--since", whole + zone]
@@ -172,7 +185,11 @@ def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
 class _Logs:
     """The logs of a run, and whether they had any content."""
 
-    _seen = False
+    def __init__(self, found: Found, wanted: Wanted, options: Options) -> None:
+        self.found = found
+        self.wanted = wanted
+        self.options = options
+        self._seen = False
 
     def _seeing(self, given: Iterator[Given]) -> Iterator[Given]:
         for one in given:
@@ -187,33 +204,31 @@ class _Local(_Logs):
         for flag, given in (("--since", options.since is not None), ("--timestamps", options.timestamps)):
             if given:
                 raise Refused(f"{flag}: a run on this machine keeps no times of lines")
-        self._found = found
-        self._wanted = wanted
-        self._options = options
+        super().__init__(found, wanted, options)
 
     def begin(self) -> tuple[Iterator[Given], bool]:
         """The parts of the logs, and whether they are of several."""
         from flowdsl.runtime.local.runner import going_on
         from flowdsl.runtime.logs import files
 
-        folder, workflow, wanted = self._found.folder, self._found.workflow, self._wanted
+        folder, workflow, wanted = self.found.folder, self.found.workflow, self.wanted
         assert folder is not None
         _check_step(workflow, wanted)
-        if self._options.follow and going_on(folder):
+        if self.options.follow and going_on(folder):
             if not wanted.failed:
-                return self._seeing(files.growing(folder, workflow, wanted, self._options.tail)), _many(
+                return self._seeing(files.growing(folder, workflow, wanted, self.options.tail)), _many(
                     workflow, wanted
                 )
             for _ in files.growing(folder, workflow, wanted):
                 pass
         workflow = files.read(folder, workflow)
         several = len(files.files_of(folder, workflow, wanted)) > 1
-        return self._seeing(files.written(folder, workflow, wanted, self._options.tail)), several
+        return self._seeing(files.written(folder, workflow, wanted, self.options.tail)), several
 
     def end(self) -> None:
         """Report that there were no logs."""
         if not self._seen:
-            note(_nothing(self._found.workflow, self._wanted))
+            note(_nothing(self.found.workflow, self.wanted))
 
 
 class _Remote(_Logs):
@@ -222,11 +237,9 @@ class _Remote(_Logs):
     def __init__(
         self, found: Found, cluster: Cluster, wanted: Wanted, options: Options, since: int | None
     ) -> None:
+        super().__init__(found, wanted, options)
         self._cluster = cluster
         self._workflow = found.workflow
-        self._name = found.name
-        self._wanted = wanted
-        self._options = options
         self._since = since
 
     def begin(self) -> tuple[Iterator[Given], bool]:
@@ -235,18 +248,18 @@ class _Remote(_Logs):
         from flowdsl.runtime.logs.run import sources
         from flowdsl.runtime.logs.together import as_they_are, ended, followed
 
-        extent = Extent(since=self._since, tail=self._options.tail)
+        extent = Extent(since=self._since, tail=self.options.tail)
         pods = self._pods()
-        _check_step(self._workflow, self._wanted, pods)
-        _check_container(self._wanted, pods)
-        if self._options.follow and not over(self._workflow):
-            if not self._wanted.failed:
-                given = followed(self._cluster, self._workflow, self._wanted, extent)
-                return self._seeing(given), _many(self._workflow, self._wanted)
+        _check_step(self._workflow, self.wanted, pods)
+        _check_container(self.wanted, pods)
+        if self.options.follow and not over(self._workflow):
+            if not self.wanted.failed:
+                given = followed(self._cluster, self._workflow, self.wanted, extent)
+                return self._seeing(given), _many(self._workflow, self.wanted)
             self._workflow = ended(self._cluster, self._workflow)
             pods = self._pods()
-        given = as_they_are(self._cluster, self._workflow, pods, self._wanted, extent)
-        return self._seeing(given), len(sources(self._workflow, pods, self._wanted)) > 1
+        given = as_they_are(self._cluster, self._workflow, pods, self.wanted, extent)
+        return self._seeing(given), len(sources(self._workflow, pods, self.wanted)) > 1
 
     def _pods(self) -> Sequence[Json]:
         from flowdsl.runtime.logs.run import pods_of
@@ -260,23 +273,25 @@ class _Remote(_Logs):
         from flowdsl.runtime.logs.run import gone
         from flowdsl.runtime.status.compressed import hidden, readable
 
-        if self._options.follow:
+        if self.options.follow:
             namespace = self._workflow["metadata"].get("namespace")
             try:
-                self._workflow = readable(self._cluster.get(WORKFLOW, self._name, namespace=namespace))
+                self._workflow = readable(self._cluster.get(WORKFLOW, self.found.name, namespace=namespace))
             except Refusal as refusal:
                 if refusal.code == NOT_FOUND:  # it was followed to its end, and is cleared away
                     return
                 raise
-        missing = gone(self._workflow, self._pods(), self._wanted)
+        missing = gone(self._workflow, self._pods(), self.wanted)
         kept = [one for one in missing if one.kept]
         lost = [one for one in missing if not one.kept]
         if kept:
-            note(f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self._name)}")
+            note(
+                f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self.found.name)}"
+            )
         if lost:
             note(f"{_are_gone(lost)}, and so is what they printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
-            note(_nothing(self._workflow, self._wanted))
+            note(_nothing(self._workflow, self.wanted))
         if why := hidden(self._workflow):
             note(f"{why}; of steps whose pods are gone nothing is known")
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from flowdsl.cli.runs import given
-from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.local import earlier as past
+from cyclopts import Parameter
+
+from flowdsl.cli.root import FLAG, PARAMETERS, option
 from flowdsl.runtime.local.pods.store import RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 Json = dict[str, Any]
 
@@ -20,28 +22,46 @@ KEPT = ("mounts", "artifacts", "config_maps", "secrets", "fakes", "python", "eng
 _PATHS = ("mounts", "artifacts", "config_maps", "secrets")
 
 
-class Options(NamedTuple):
-    """The options of a local run."""
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Options:
+    """How a workflow is run on this machine."""
 
-    parameters: Sequence[str] = ()
-    mounts: Sequence[str] = ()
-    artifacts: Sequence[str] = ()
-    config_maps: Sequence[str] = ()
-    secrets: Sequence[str] = ()
-    fakes: Sequence[str] = ()
-    python: str | None = None
-    engine: str | None = None
-    kubectl: bool = False
-    approve: bool = False
-    quiet: bool = False
-    json: bool = False
-    name: str | None = None
+    parameters: Annotated[Sequence[str], PARAMETERS] = ()
+    """NAME=VALUE, a parameter of the pipeline, by its type: lists and records as JSON, files as paths."""
+    mounts: Annotated[Sequence[str], option("--mount")] = ()
+    """CLAIM=PATH, the folder that a persistent volume claim stands for. Else one in .flowdsl/volumes."""
+    artifacts: Annotated[Sequence[str], option("--artifact")] = ()
+    """NAME=PATH, the file that stands for an input artifact, by its name or key."""
+    config_maps: Annotated[Sequence[str], option("--config-map")] = ()
+    """NAME=PATH, the data of a ConfigMap: a folder with a file for each key, or a file of KEY=VALUE."""
+    secrets: Annotated[Sequence[str], option("--secret")] = ()
+    """NAME=PATH, the data of a Secret, likewise."""
+    fakes: Annotated[Sequence[str], option("--fake")] = ()
+    """STEP=VALUE or STEP.OUTPUT=VALUE: do not run the step, take this for its output."""
     only: str | None = None
-    since: str | None = None
-    """The step from which on everything runs again."""
-    earlier: str | None = None
-    """The run whose outputs or inputs are taken; the last one otherwise."""
-    folder: Path = Path(RUNS)
+    """Run this step alone, with the inputs that it had in an earlier run."""
+    since: Annotated[str | None, Parameter(name="--from")] = None
+    """Run this step and what follows it; the results of the others are taken from an earlier run."""
+    earlier: Annotated[str | None, Parameter(name="--of")] = None
+    """The earlier run, by its name or @latest; else the last one of this workflow."""
+    resume: str | None = None
+    """Continue an interrupted run, by its name or @latest: what was done is not done again."""
+    name: str | None = None
+    """The name of the run; else that of the workflow with five letters."""
+    python: str | None = None
+    """The interpreter of Python steps; else the one that runs flowdsl."""
+    engine: Literal["docker", "podman"] | None = None
+    """Run the images of the steps, with this program. Without it, programs of this machine are run."""
+    kubectl: Annotated[bool, FLAG] = False
+    """Let steps that apply Kubernetes objects do so, with kubectl."""
+    approve: Annotated[bool, FLAG] = False
+    """Resume suspended steps without asking; one that needs an answer takes it from --fake."""
+    quiet: Annotated[bool, option("--quiet", "-q")] = False
+    """Show the end only."""
+    json: Annotated[bool, Parameter(parse=False)] = False
+    """Show the end as JSON."""
+    folder: Annotated[Path, Parameter(parse=False)] = Path(RUNS)
 
     @property
     def runs(self) -> Path:
@@ -55,20 +75,22 @@ class Options(NamedTuple):
 
     def as_before(self, folder: Path) -> Options:
         """The same, with the further options of the earlier run in a folder."""
-        before = past.header(folder)["settings"]
+        from flowdsl.runtime.local.earlier import header
+
+        before = header(folder)["settings"]
         found: dict[str, Any] = {
             field: with_more(before.get(field) or [], getattr(self, field)) for field in _PATHS
         }
         for field in ("python", "engine", "kubectl"):
             found[field] = getattr(self, field) or before.get(field)
-        return self._replace(**found)
+        return replace(self, **found)
 
     def resumed(self, settings: Json) -> Options:
         """The same, with the options that a resumed run was started with."""
         found = {field: value for field, value in settings.items() if field in KEPT}
         for field in "config_maps", "secrets", "fakes":
             found[field] = with_more(found.get(field, ()), getattr(self, field))
-        return self._replace(**found)
+        return replace(self, **found)
 
     def kept(self) -> Json:
         """The options that are stored for resuming the run."""
@@ -80,7 +102,10 @@ class Options(NamedTuple):
     def with_artifacts(self, files: Mapping[str, Path]) -> Options:
         """The same, with other files for artifacts."""
         pairs = [f"{name}={path}" for name, path in files.items()]
-        return self._replace(artifacts=with_more(self.artifacts, pairs))
+        return replace(self, artifacts=with_more(self.artifacts, pairs))
+
+
+DEFAULTS = Options()
 
 
 def with_more(pairs: Sequence[str], more: Sequence[str]) -> list[str]:
@@ -91,5 +116,7 @@ def with_more(pairs: Sequence[str], more: Sequence[str]) -> list[str]:
 
 def absolute(pair: str) -> str:
     """NAME=PATH with an absolute path."""
+    from flowdsl.cli.runs.given import lasting
+
     name, _, path = pair.partition("=")
-    return f"{name}={given.lasting(Path(path).expanduser())}"
+    return f"{name}={lasting(Path(path).expanduser())}"
