@@ -102,19 +102,25 @@ _OPTIONS = {
         ("environment environ envvars", "env"),
         ("envfrom", "env, secrets"),
         ("accelerator acceleratorlimit gpulimit gpus numgpus", "gpu"),
+        ("gpumem gpumemory vram", "memory of GPU"),
+        ("acceleratortype gpumodel gpuname gpuproduct gputype", "product of GPU"),
         ("completions nnodes nprocpernode numnodes numworkers replicas replicaspecs workers", "distributed"),
         ("initcontainers", "init"),
         ("limits requests resources", "cpu, memory, gpu"),
-        ("attempts maxattempts maxretries numretries retrystrategy times", "retries"),
+        ("attempts maxattempts maxretries numretries retry retrycount retrystrategy times", "retries"),
         ("maxactiveruns", "locks"),
         ("maxactivetasks maxparallel maxparallelism", "parallelism"),
         ("memorylimit memoryrequest", "memory"),
         ("mutex semaphore synchronization", "locks"),
         ("nodeselector", "node"),
-        ("packagestoinstall pippackages requirements", "packages"),
-        ("pvc pvolumes volumes volumemounts", "mounts"),
+        ("nodegroup nodepool", "pool"),
+        ("packagestoinstall pip pipinstall pippackages requirements", "packages"),
+        ("mount pvc pvolumes volume volumes volumemounts", "mounts"),
+        ("preemptible", "spot"),
         ("priorityclassname", "priority"),
+        ("localqueue queuename", "queue"),
         ("retryon retrypolicy", "policy of Retry"),
+        ("runasuser securitycontext", "user"),
         ("sharedmemory shmsize", "shm"),
         ("tags", "labels"),
         ("ttlsecondsafterfinished ttlstrategy", "ttl"),
@@ -129,13 +135,21 @@ _WAYS = {
     word: way
     for words, way in (
         ("arguments defaultargs params", "the parameters of the function are those of the workflow"),
-        ("args command", "a function under `@container` says its command line: `command(...)`"),
+        ("args cmd command", "a function under `@container` says its command line: `command(...)`"),
         ("catchup startdate", "runs begin when their time comes, and none is made up for: leave it out"),
         ("namespace", "`flowdsl submit -n` says it, or the profile of a cluster in flowdsl.toml"),
+        (
+            "configmap configmaps",
+            'write env={"LEVEL": Config("settings", "level")}; as a folder: mounts={"/settings": Config("settings")}',
+        ),
         ("condition when", "call the step in a block of `with when(...)`"),
         (
             "dependencies depends dependson upstream waitfor",
             "a call waits for what it is given, and for `.options(after=[...])`",
+        ),
+        (
+            "disk disksize ephemeralstorage scratch storage",
+            'write mounts={"/scratch": Scratch("20Gi")}: a folder of this size on the disk of the node',
         ),
         (
             "exithandler hooks onexit onfailurecallback onsuccesscallback",
@@ -148,6 +162,10 @@ _WAYS = {
         (
             "foreach items withitems withparam withsequence",
             "`fan_out(step, over={...})` calls it for each item",
+        ),
+        (
+            "instancetype nodetype region zone",
+            'write where="zone in (eu-1, eu-2)", where="region == eu" or where="instance == g5.xlarge"',
         ),
         (
             "triggerrule",
@@ -189,7 +207,8 @@ class UnknownOption(Finding):
 
     def _has(self, option: str) -> bool:
         """Whether an option, or that of which something is an argument, can be chosen here."""
-        return ("retries" if option.endswith(" of Retry") else option) in self.known
+        _, _, of = option.partition(" of ")
+        return {"GPU": "gpu", "Retry": "retries"}.get(of, option) in self.known
 
 
 def _quoted(option: str) -> str:

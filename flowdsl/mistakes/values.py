@@ -25,10 +25,10 @@ class UnknownOutput(Finding):
 
 
 class NothingMade(Finding):
-    """Something is done with the result of a step that returns nothing."""
+    """Something is done with the result of a step that returns nothing, or does not say what it returns."""
 
     code = "FD380"
-    title = "`{maker}` returns nothing, so there is no value here"
+    title = "`{maker}` is not annotated to return anything, so there is no value here"
     label = "this is None in every run"
     help = "let `{maker}` return the value, and annotate it, such as `-> int`; only to wait: `.options(after=[...])`"
     maker: str

@@ -12,7 +12,7 @@ import pathlib
 import re
 import types
 import typing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.values.annotations import annotations_of
 from flowdsl.values.node import Node
@@ -213,6 +213,10 @@ def describe(annotation: object) -> Type:
         return _generic(annotation, origin, typing.get_args(annotation))
     if isinstance(annotation, type):
         return _class(annotation)
+    if isinstance(annotation, (tuple, list)):
+        parts = ", ".join(map(_name, cast("tuple[object, ...] | list[object]", annotation)))
+        form, kind = ("({})", "tuple") if isinstance(annotation, tuple) else ("[{}]", "list")
+        return Unsupported(form.format(parts), f"it is a value and no type: write {kind}[{parts}]")
     return Unsupported(_name(annotation), _ALIEN)
 
 

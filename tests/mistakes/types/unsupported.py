@@ -21,6 +21,11 @@ def report(by_year: dict[float, int], limit: int | str, rows: tuple[bytes, ...])
     print(by_year, limit, rows)
 
 
+@step(image="python:3.12-slim")
+def split(names: [str]) -> (str, float):
+    return names[0], 0.5
+
+
 @pipeline
 def nightly() -> None:
     report({0.5: 2024}, 3, (b"1", b"2"))
