@@ -21,6 +21,7 @@ from flowdsl.compiler.checks.inference import NOT_DATA, Evident, suits
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.checks.left_behind import Written, left_behind
 from flowdsl.compiler.checks.missing_files import gone
+from flowdsl.compiler.checks.paths_as_text import path_as_text
 from flowdsl.compiler.checks.read_only import read_only
 from flowdsl.compiler.checks.returns import ends_without, open_end
 from flowdsl.compiler.checks.terminal import terminal
@@ -92,6 +93,7 @@ def check_bodies(
                 written = Written(body, source.text, source.needs[1], source.lines)
                 yield from unsuited(written, images)
                 yield from terminal(written)
+                yield from path_as_text(written)
                 scripts.append(written)
     yield from left_behind(scripts, traces)
     yield from unpickled(scripts)

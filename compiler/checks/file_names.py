@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flowdsl.values.expr import Expr
 
 _ASKED = frozenset(("name", "stem", "suffix", "suffixes"))
-_TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "exception", "critical"))
+TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "exception", "critical"))
 """Functions that only print or log: there another name does no harm."""
 
 
@@ -51,7 +51,7 @@ def _asked(node: Function) -> Iterator[tuple[ast.Attribute, str]]:
         match one:
             case ast.Raise() | ast.Assert():
                 continue
-            case ast.Call(func=ast.Name(word) | ast.Attribute(attr=word)) if word in _TOLD:
+            case ast.Call(func=ast.Name(word) | ast.Attribute(attr=word)) if word in TOLD:
                 continue
             case ast.Attribute(ast.Name(name), attribute, ast.Load()) if attribute in _ASKED:
                 yield one, name

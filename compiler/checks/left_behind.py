@@ -75,7 +75,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace]) -> Iterator[D
     for one in readers:
         around = set[int]().union(*(some for some in together if id(one.step) in some))
         for path, node in files[id(one.step)].seen().items():
-            if lies_beside(one.step.code.co_filename, path) or _is_mounted(path, one.step, one.body.given):
+            if lies_beside(one.step.code.co_filename, path) or is_mounted(path, one.step, one.body.given):
                 continue  # files beside the pipeline are reported as such
             for other in steps:
                 place = files[id(other.step)].written.get(path)
@@ -86,7 +86,7 @@ def left_behind(steps: Sequence[Written], traces: Iterable[Trace]) -> Iterator[D
                     break
 
 
-def _is_mounted(path: str, step: StepDef, calls: Sequence[Call]) -> bool:
+def is_mounted(path: str, step: StepDef, calls: Sequence[Call]) -> bool:
     """Whether something may be mounted at the path of a file."""
     for options in (known_options(step.options), *(known_options(call.options) for call in calls)):
         mounts: object = options.get("mounts") or {}

@@ -31,7 +31,7 @@ def gone(body: Body) -> Iterator[Diagnostic]:
         return
     made = {name: call for one in body.variables.of(ast.With) for name, call in _temporary(one)}
     for value in body.returned:
-        for one in _parts(value):
+        for one in parts(value):
             first = root(one, body.variables)
             if isinstance(first, ast.Attribute) and first.attr == "name":
                 first = first.value
@@ -56,7 +56,7 @@ def unwritten(body: Body, text: str) -> Iterator[tuple[ast.expr, GoneWhenReturne
     if not all(written) or len(written) != len(Variables(ast.parse(text).body).writes):
         return
     loads = Counter(one.id for one in body.variables.of(ast.Name) if isinstance(one.ctx, ast.Load))
-    for one in _parts(body.returned[0]):
+    for one in parts(body.returned[0]):
         path = text_of(one, body.variables) if body.evident.of(one) == "Path" else ""
         alone = not isinstance(one, ast.Name) or loads[one.id] == 1
         once = text.count(f'"{path}"') + text.count(f"'{path}'") == 1
@@ -76,20 +76,20 @@ def _temporary(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
                 pass
 
 
-def _parts(node: ast.expr) -> Iterator[ast.expr]:
+def parts(node: ast.expr) -> Iterator[ast.expr]:
     """A returned expression, or its parts."""
     match node:
         case ast.Tuple(items) | ast.List(items):
             for one in items:
-                yield from _parts(one)
+                yield from parts(one)
         case ast.Dict(_, values):
             for one in values:
-                yield from _parts(one)
+                yield from parts(one)
         case ast.Call(ast.Name(name), items, keywords) if name[:1].isupper() and name not in (
             "Path",
             "PurePath",
         ):
             for one in (*items, *(each.value for each in keywords)):
-                yield from _parts(one)
+                yield from parts(one)
         case _:
             yield node

@@ -95,6 +95,22 @@ class LeftBehind(Finding):
     other: str
 
 
+class PathAsText(Finding):
+    """A step returns the path of a file that it writes as text, so that only the text is passed on."""
+
+    code = "FD899"
+    severity = "warning"
+    title = "`{step}` returns the path of a file as text, and the file stays in its pod"
+    label = "only the text `{path}` is passed on"
+    help = (
+        "return a `Path`, and annotate it so here and in the step that takes it: then the file is passed on; or "
+        "write it to a volume that both mount"
+    )
+    step: str
+    asked: str
+    path: str
+
+
 class NoTerminal(Finding):
     """A step asks a person for an answer, or reads an argument of its command line."""
 
