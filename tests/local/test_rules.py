@@ -221,6 +221,7 @@ def test_the_spec_is_not_changed_by_running_it() -> None:
 @pytest.mark.parametrize(
     ("duration", "words"),
     [
+        ("500ms", "0 seconds"),
         ("1", "1 second"),
         ("59s", "59 seconds"),
         ("1m", "1 minute 0 seconds"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flowdsl.runtime.local.controller import events, items
+from flowdsl.runtime.local.controller.sprintf import sprintf
 from flowdsl.runtime.local.controller.tags import ArgoError
 from tests.local.simulation import Pod, Simulation, leaf, simulate, workflow
 
@@ -175,3 +177,13 @@ def test_half_of_a_pair_is_another_sign() -> None:
 def test_numbers_of_a_sequence_have_64_bits() -> None:
     with pytest.raises(ArgoError, match='parsing "99999999999999999999": value out of range'):
         items.of_sequence({"count": "99999999999999999999"})
+
+
+def test_numbers_of_a_sequence_are_formatted_as_go_does() -> None:
+    """What Go 1.25 wrote: a format, a number and the text as JSON in each line."""
+    lines = Path(__file__).with_name("formats.txt").read_text(encoding="utf-8").splitlines()
+    expected = {
+        tuple(given.rsplit("  ", 1)): json.loads(text)
+        for given, text in (line.split("  =>  ") for line in lines)
+    }
+    assert {(form, number): sprintf(form, int(number)) for form, number in expected} == expected

@@ -69,7 +69,7 @@ def _shown(form: _Form, verb: str, number: int) -> str:
         return _padded(form, "int")
     if verb in ("c", "q"):
         sign = chr(number) if 0 <= number <= 0x10FFFF and not 0xD800 <= number < 0xE000 else "\ufffd"
-        return _padded(form, sign if verb == "c" else quoted_rune(sign))
+        return _padded(form, sign if verb == "c" else quoted_rune(sign, ascii_only="+" in form.flags))
     if verb == "U":
         sign = (
             f" '{chr(number)}'"
@@ -95,7 +95,7 @@ def _whole(form: _Form, verb: str, number: int) -> str:
     if verb == "X":
         digits = digits.upper()
     if "#" in flags:
-        digits = f"0{digits}" if verb == "o" and digits[0] != "0" else f"{_PREFIXES.get(verb, '')}{digits}"
+        digits = f"0{digits}" if verb in "oO" and digits[0] != "0" else f"{_PREFIXES.get(verb, '')}{digits}"
     text = f"{sign}{'0o' if verb == 'O' else ''}{digits}"
     return text.ljust(form.width) if "-" in flags else text.rjust(form.width)
 
@@ -104,9 +104,9 @@ def _digits(number: int, base: int) -> str:
     return format(number, {2: "b", 8: "o", 10: "d", 16: "x"}[base])
 
 
-def quoted_rune(sign: str) -> str:
-    """A character in quotes (strconv.QuoteRune)."""
-    if sign in _ESCAPES or sign.isprintable():
+def quoted_rune(sign: str, *, ascii_only: bool = False) -> str:
+    """A character in quotes (strconv.QuoteRune, QuoteRuneToASCII)."""
+    if sign in _ESCAPES or (sign.isprintable() and not (ascii_only and sign > "~")):
         return f"'{_ESCAPES.get(sign, sign)}'"
     code = ord(sign)
     shown = f"x{code:02x}" if code < 0x80 else f"u{code:04x}" if code < 0x10000 else f"U{code:08x}"
