@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -353,6 +354,30 @@ def test_an_engine_runs_the_image(tmp_path: Path, docker: Path) -> None:
             result(pods.run({"container": {"image": "x", "args": ["of the image"]}}, result=True))
             == "of the image"
         )
+
+
+@pytest.mark.parametrize(
+    ("engine", "vendor", "words"),
+    [
+        ("docker", "nvidia", ["--gpus", '"device=0,1"']),
+        ("docker", "amd", ["--device", "amd.com/gpu=0", "--device", "amd.com/gpu=1"]),
+        ("podman", "nvidia", ["--device", "nvidia.com/gpu=0", "--device", "nvidia.com/gpu=1"]),
+    ],
+)
+def test_an_engine_gives_gpus_to_the_container_that_asks(
+    tmp_path: Path, docker: Path, engine: str, vendor: str, words: list[str]
+) -> None:
+    (tmp_path / "bin" / "docker").rename(tmp_path / "bin" / engine)
+    template: Json = {
+        **sh("true", resources={"limits": {f"{vendor}.com/gpu": 2}}),
+        "initContainers": [{"name": "first", **sh("true")["container"]}],
+    }
+    with harness(tmp_path, engine=engine, gpus=4) as pods:
+        assert pods.run(template).phase == "Succeeded"
+    first, main = map(json.loads, docker.read_text().splitlines())
+    assert [one in first for one in ("--gpus", "--device")] == [False, False]
+    at = main.index(words[0])
+    assert main[at : at + len(words)] == words
 
 
 def test_an_engine_stops_a_container_by_its_name(tmp_path: Path, docker: Path) -> None:

@@ -59,7 +59,7 @@ def trouble(engine: str) -> str | None:
 class Run:
     """One container."""
 
-    def __init__(self, name: str, unit: Unit, settings: Settings, gpus: list[str]) -> None:
+    def __init__(self, name: str, unit: Unit, settings: Settings, gpus: Mapping[str, list[str]]) -> None:
         assert settings.engine is not None
         self.engine: str = settings.engine
         self.name = "flowdsl-" + re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{settings.workflow}-{name}")
@@ -92,10 +92,11 @@ class Run:
         user = part(body, "securityContext").get("runAsUser")
         if user is not None:
             found += ["--user", str(user)]
-        if self.gpus and self.engine == "docker":
-            found += ["--gpus", f'"device={",".join(self.gpus)}"']
-        elif self.gpus:
-            found += [word for one in self.gpus for word in ("--device", f"nvidia.com/gpu={one}")]
+        for vendor, names in self.gpus.items():
+            if vendor == "nvidia" and self.engine == "docker":
+                found += ["--gpus", f'"device={",".join(names)}"']
+            else:  # the Container Device Interface
+                found += [word for one in names for word in ("--device", f"{vendor}.com/gpu={one}")]
         named = bool(body.get("command"))
         if named:
             found += ["--entrypoint", words[0]]

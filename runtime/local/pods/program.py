@@ -82,7 +82,8 @@ class Program:
         words, files = self._words(own)
         placed = self._mounts(own)
         env = pod.context.base | own
-        self._gpus(env)
+        gpus = self._gpus()
+        env |= {variable: ",".join(gpus[vendor]) for vendor, variable in _VISIBLE.items() if vendor in gpus}
         if too_long(words, env):
             self.print("argument list too long")
             return Way(1)
@@ -96,7 +97,7 @@ class Program:
                 )
             )
         if settings.engine is not None:
-            return self._engine(words, own, placed, cwd if unit.body.get("workingDir") else "", files)
+            return self._engine(words, own, placed, cwd if unit.body.get("workingDir") else "", files, gpus)
         if not pod.context.isolated:
             words, env, cwd, files = self._rewrite(words, env, cwd, files)
         self.env = env
@@ -145,6 +146,7 @@ class Program:
         placed: list[tuple[str, str, bool]],
         cwd: str,
         files: list[tuple[str, bytes, int]],
+        gpus: dict[str, list[str]],
     ) -> Json:
         """The same as a command of Docker or Podman, which runs the image."""
         from flowdsl.runtime.local.pods import engine
@@ -159,7 +161,6 @@ class Program:
             at.parent.mkdir(parents=True, exist_ok=True)
             at.write_bytes(data)
             at.chmod(mode)
-        gpus = [one for names in self.pod.gpus.values() for one in names]
         self.engine = engine.Run(self.id, self.unit, context.settings, gpus)
         alone = [(str(self.root / path[1:]), path, False) for path, _, _ in files if path != SCRIPT]
         argv = self.engine.command(
@@ -220,21 +221,19 @@ class Program:
             found.append((str(shared), "/var/run/argo", False))
         return found
 
-    def _gpus(self, env: dict[str, str]) -> None:
-        """Set the variables that limit a program to its own GPUs."""
-        limits = part(part(self.unit.body, "resources"), "limits")
-        for vendor, gpus in self.pod.gpus.items():
-            if vendor in _VISIBLE and any(one.startswith(f"{vendor}.com/") for one in limits):
-                env[_VISIBLE[vendor]] = ",".join(self._own_gpus(vendor, gpus))
-
-    def _own_gpus(self, vendor: str, gpus: list[str]) -> list[str]:
+    def _gpus(self) -> dict[str, list[str]]:
         """The GPUs of the pod that belong to this container; where there are too few, they are shared by all."""
         shape = self.pod.shape
         beside = {"init": shape.inits, "main": shape.mains, "sidecar": shape.sidecars}[self.unit.role]
-        asked = [amount([one.body]).get(vendor, 0) for one in beside]
+        asked = [amount([one.body]) for one in beside]
         own = [one.name for one in beside].index(self.unit.name)
-        first = sum(asked[:own])
-        return gpus[first : first + asked[own]] if sum(asked) <= len(gpus) else gpus
+        found: dict[str, list[str]] = {}
+        for vendor, gpus in self.pod.gpus.items():
+            counts = [one.get(vendor, 0) for one in asked]
+            first = sum(counts[:own])
+            if counts[own]:
+                found[vendor] = gpus[first : first + counts[own]] if sum(counts) <= len(gpus) else gpus
+        return found
 
     def _rewrite(
         self, words: list[str], env: dict[str, str], cwd: str, files: list[tuple[str, bytes, int]]
