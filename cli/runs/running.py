@@ -154,24 +154,22 @@ class _Run:
         again, inputs = f"flowdsl run --resume {self.name}", self.inputs
         self.view.begin(self.notes, resumed=inputs is None)
         try:
-            machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
+            try:
+                machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
+            finally:
+                self.view.close()
         except KeyboardInterrupt:
-            self.view.close()
             err(f"\ninterrupted: nothing is running any more; continue with\n  {again}\n")
             return INTERRUPTED
         except Waits as waits:
-            self.view.close()
             err(waiting(waits.nodes, again))
             return UNKNOWN
         except OSError as error:
-            self.view.close()
             why = said(error, shown(self.folder))
             if not of_run(self.folder).exists():
                 raise Refused(f"the run cannot begin: {why}") from None
             err(f"flowdsl: {why}: the run is stopped; when that is fixed, continue with\n  {again}\n")
             return UNKNOWN
-        finally:
-            self.view.close()
         try:
             self._end(machine)
         except Refused as error:

@@ -44,27 +44,26 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     shown = _Shown() if word == "watch" else None
     stall = _Stall()
     try:
-        for state in _states(found, seconds):
-            stall(changed=state is not None)
-            if state is not None:
-                last = state
-                if shown is not None:
-                    shown(state)
+        try:
+            for state in _states(found, seconds):
+                stall(changed=state is not None)
+                if state is not None:
+                    last = state
+                    if shown is not None:
+                        shown(state)
+        finally:
+            if shown is not None:
+                shown.close()
     except KeyboardInterrupt:
-        _close(shown)
         err(f"\n{detached(found, word, reach)}")
         return INTERRUPTED
     except (Overdue, Vanished):
         raise
     except ClusterError as error:  # the run is there, whatever keeps it from being seen
-        _close(shown)
         return lost(found._replace(workflow=last), word, reach, error)
     except RunError as error:
-        _close(shown)
         err(f"flowdsl: {visible(str(error))}\n")
         return UNKNOWN
-    finally:
-        _close(shown)
     out(f"{ending(last)}\n")
     return DONE if phase(last) == "Succeeded" else NO
 
@@ -113,11 +112,6 @@ def ending(workflow: Json) -> str:
 def limit_of(timeout: str | None) -> float | None:
     """The seconds of --timeout. Raises Refused."""
     return None if timeout is None else seconds_of("--timeout", timeout, zero=False)
-
-
-def _close(shown: _Shown | None) -> None:
-    if shown is not None:
-        shown.close()
 
 
 class _Shown:
