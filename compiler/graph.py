@@ -108,11 +108,7 @@ def _graph(
 ) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
     tasks = [task for task in graph.tasks if not _idle(templates, task)]
     nodes = tuple(_node(templates, task, head) for task in tasks)
-    edges = tuple(
-        (head + before, head + task.name)
-        for task in tasks
-        for before in (*task.after, *(name for name, _ in task.ended))
-    )
+    edges = tuple((head + before, head + task.name) for task in tasks for before in task.before)
     return nodes, edges
 
 

@@ -409,6 +409,11 @@ class Task(NamedTuple):
     may_fail: bool = False
     patches: tuple[Patch, ...] = ()
 
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The tasks that it waits for."""
+        return (*self.after, *(name for name, _ in self.ended))
+
 
 NOTHING = ""
 """The template of a task that runs nothing."""

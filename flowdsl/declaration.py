@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+from flowdsl.places.place import Argument
 from flowdsl.tracing.trace import Declared
 from flowdsl.values.signature import Signature, innermost, read
 
@@ -48,6 +49,10 @@ class Declaration:
     def code(self) -> CodeType:
         """The code of the function, to locate places in it."""
         return self.plain.__code__
+
+    def option(self, name: str) -> Argument:
+        """The place of an option of the decorator."""
+        return Argument(self.site, name)
 
 
 D = TypeVar("D", bound=Declaration)

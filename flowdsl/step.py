@@ -56,7 +56,7 @@ class StepDef(Declaration):
         """The place of an option of the decorator."""
         if name in self.leading:
             return Argument(self.site, position=self.leading.index(name))
-        return Argument(self.site, name)
+        return super().option(name)
 
 
 class Step(Wrapper[StepDef, P, R_co]):

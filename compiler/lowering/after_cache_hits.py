@@ -10,9 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.lowering.ends import apart
-from flowdsl.values.expr import Const
-from flowdsl.values.types import BOOL
+from flowdsl.compiler.lowering.ends import apart, idle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,18 +33,13 @@ def _vanishes(template: ir.Template) -> bool:
 
 def _begun(graph: ir.Graph, hits: _Hits) -> ir.Graph:
     called = {task.name: task.template for task in graph.tasks}
-    lost = {task.name for task in graph.tasks if hits.all(called, _before(task))}
+    lost = {task.name for task in graph.tasks if hits.all(called, task.before)}
     if not lost:
         return graph
     first = next(task for task in graph.tasks if task.name in lost)
     name = apart("start", called)
-    start = ir.Task(name, ir.NOTHING, (), first.place, when=Const(False, BOOL))
     tasks = (task._replace(after=(*task.after, name)) if task.name in lost else task for task in graph.tasks)
-    return graph._replace(tasks=(start, *tasks))
-
-
-def _before(task: ir.Task) -> tuple[str, ...]:
-    return (*task.after, *(name for name, _ in task.ended))
+    return graph._replace(tasks=(idle(name, first.place), *tasks))
 
 
 class _Hits:
@@ -70,7 +63,7 @@ class _Hits:
             body = template.body
             found = _vanishes(template)
             if isinstance(body, ir.Graph) and template.settings.control.retries is None:
-                waited = {one for task in body.tasks for one in _before(task)}
+                waited = {one for task in body.tasks for one in task.before}
                 last = {task.name: task.template for task in body.tasks if task.name not in waited}
                 found = self.all(last, last)
             self.known[name] = found

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
+from flowdsl.compiler.lowering.ends import idle
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.values.expr import Const, Op, Out, leaves
-from flowdsl.values.types import BOOL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,7 @@ def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Temp
     end = name()
     made = [_ended(one, end) if one.name in reach.found else one for one in templates]
     last = next(one for one in templates if one.name in reach.found)
-    nothing = ir.Task("nothing", ir.NOTHING, (), last.place, when=Const(False, BOOL))
-    return [*made, ir.Template(end, (), (), ir.Graph((nothing,)), last.place)]
+    return [*made, ir.Template(end, (), (), ir.Graph((idle("nothing", last.place),)), last.place)]
 
 
 def _bears(task: ir.Task) -> bool:
@@ -81,8 +80,7 @@ class _Reach:
         waited: set[str] = set()
         for task in graph.tasks:
             tasks[task.name] = task
-            before = (*task.after, *(one for one, _ in task.ended))
-            waited.update(before)
+            waited.update(task.before)
             if task.ended or any(one in omitted for one in task.after):
                 omitted.add(task.name)
             own[task.name] = frozenset((name,)) if _bears(task) else self.after(task.template)
@@ -91,7 +89,7 @@ class _Reach:
                 past[task.name] = NONE.union(
                     *(
                         past[one] if self._both(tasks[one], task, omitted) else own[one] | past[one]
-                        for one in before
+                        for one in task.before
                         if not self._only_if_failed(task, one)
                     )
                 )

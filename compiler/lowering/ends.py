@@ -14,6 +14,8 @@ from flowdsl.values.types import BOOL
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+    from flowdsl.places.place import Place
+
 
 def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
     """The tasks that make a graph fail with its own: one for each whose successors all tolerate its failure.
@@ -28,7 +30,12 @@ def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
     for name in dict.fromkeys(waited):
         if name not in minded:
             own = apart(f"{name}-must-succeed", taken)
-            yield ir.Task(own, ir.NOTHING, (), places[name], after=(name,), when=Const(False, BOOL))
+            yield idle(own, places[name], (name,))
+
+
+def idle(name: str, place: Place, after: tuple[str, ...] = ()) -> ir.Task:
+    """A task that runs nothing, and is skipped once those before it have ended."""
+    return ir.Task(name, ir.NOTHING, (), place, after, Const(False, BOOL))
 
 
 def apart(name: str, taken: Collection[str]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.forms import PLAIN, ROWS, Carried, handed, inputs, inside, port_types, ports
-from flowdsl.compiler.lowering.ends import apart, musts, parameters_of
+from flowdsl.compiler.lowering.ends import apart, idle, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick_script import PYTHON, pick
 from flowdsl.compiler.lowering.plans import STATUS
@@ -15,8 +15,7 @@ from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import IN, OUT
-from flowdsl.pipeline import PipelineDef
-from flowdsl.places.place import Definition, Place
+from flowdsl.places.place import Definition
 from flowdsl.run import OUTCOME
 from flowdsl.step import StepDef
 from flowdsl.values import types as t
@@ -55,7 +54,7 @@ class Graphs:
 
     def graph(self, plan: GraphPlan, name: str) -> None:
         """Write the template of a graph, and before it those that it runs."""
-        place = definition_place(plan.owner)
+        place = Definition(plan.owner.code)
         self.written.signatures[name] = plan.owner.signature
         position = len(self.written.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
@@ -108,15 +107,14 @@ class Graphs:
         if not computed:
             return found, None
         template = self.variants.names.name(task, f"{task} of {self._within(plan)}")
-        place = definition_place(plan.owner)
+        place = Definition(plan.owner.code)
         names = [(one.name, one.type) for one in computed]
-        nothing = ir.Task("nothing", ir.NOTHING, (), place, when=Const(False, t.BOOL))
         self.written.templates.append(
             ir.Template(
                 template,
                 tuple(ir.Input(port, "parameter") for port, _ in names),
                 tuple(ir.Output(port, "parameter", value=Param(port, typed)) for port, typed in names),
-                ir.Graph((nothing,)),
+                ir.Graph((idle("nothing", place),)),
                 place,
             )
         )
@@ -376,8 +374,3 @@ def _may_fail(value: Expr) -> bool:
 def _is_scheduled(value: Expr) -> bool:
     """Whether a value needs an expression over `workflow`, which outputs of a graph do not have."""
     return value == RunField("scheduled_time") or any(map(_is_scheduled, children(value)))
-
-
-def definition_place(owner: PipelineDef) -> Place:
-    """Where a pipeline is defined."""
-    return Definition(owner.code)

@@ -6,7 +6,6 @@ arguments, which files need a key); templates are written in the order in which 
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
@@ -15,13 +14,14 @@ from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import handed
 from flowdsl.compiler.lowering.after_cache_hits import attached
 from flowdsl.compiler.lowering.allowed_failures import borne
-from flowdsl.compiler.lowering.graphs import Graphs, definition_place
+from flowdsl.compiler.lowering.graphs import Graphs
 from flowdsl.compiler.lowering.pods import Pods, Written
 from flowdsl.compiler.lowering.registries import pulled
-from flowdsl.compiler.lowering.variants import Variants, option_place
+from flowdsl.compiler.lowering.variants import Variants
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import pipeline_options
 from flowdsl.compiler.volumes import claims
+from flowdsl.places.place import Definition
 from flowdsl.values.lift import lift
 from flowdsl.values.signature import MISSING, Parameter
 
@@ -61,7 +61,7 @@ class Lowering:
     def program(self) -> ir.Program:
         """The program."""
         owner, names = self.root.owner, self.variants.names
-        options, _ = pipeline_options(owner.options, functools.partial(option_place, owner))
+        options, _ = pipeline_options(owner.options, owner.option)
         name = slug(str(options.get("name", owner.name)))
         entry, leave = self._graphs()
         if self.planner.cached:
@@ -81,8 +81,8 @@ class Lowering:
             (*graphs, *(pulled(one, self.profile) for one in pods)),
             claims(self.planner.volumes.values(), self.profile.claim),
             options,
-            definition_place(owner),
-            {option: option_place(owner, option) for option in owner.options},
+            Definition(owner.code),
+            {option: owner.option(option) for option in owner.options},
             tuple(artifacts),
             leave,
             signature=owner.signature,

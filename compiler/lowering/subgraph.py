@@ -38,7 +38,7 @@ def own(call: Call) -> Own:
     declared = {name: target.options[name] for name in SUBGRAPH if name in target.options}
     if not declared and not call.options:
         return SILENT
-    places = {name: Argument(target.site, name) for name in declared}
+    places = {name: target.option(name) for name in declared}
     if call.override is not None:
         places |= {name: Argument(call.override, name) for name in call.options}
     # Errors in them were reported by the checks.

@@ -241,8 +241,8 @@ class Variants:
             return Argument(call.override, option)
         for definition in (call.target, call.graph.owner):
             if option in definition.options:
-                return option_place(definition, option)
-        return option_place(self.owner, option)
+                return definition.option(option)
+        return self.owner.option(option)
 
 
 def _spelled(settings: ir.Settings) -> str:
@@ -255,10 +255,3 @@ def _spelled(settings: ir.Settings) -> str:
         if value != getattr(usual[concern], name)
     )
     return " ".join(written)
-
-
-def option_place(definition: StepDef | PipelineDef, name: str) -> Place:
-    """Where an option of a definition was written."""
-    if isinstance(definition, StepDef):
-        return definition.option(name)
-    return Argument(definition.site, name)
