@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,6 +19,13 @@ class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+
+class Terminal(io.StringIO):
+    """A terminal with input from a user."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def in_process(capsys: pytest.CaptureFixture[str], *first: str) -> Callable[..., Result]:

@@ -7,7 +7,6 @@ import copy
 import fcntl
 import gzip
 import http.client
-import io
 import json
 import os
 import sys
@@ -20,6 +19,7 @@ import pytest
 from flowdsl.cli.app import run as flowdsl
 from tests.cluster.faults import Fault, Proxy, until_it_passes
 from tests.cluster.objects import Objects, Served, kubeconfig
+from tests.commands import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -387,13 +387,6 @@ def test_what_argo_cannot_retry_is_said(
 
 
 # --- asking ------------------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    """A terminal with input from a user."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.mark.parametrize(("typed", "code", "left"), [("n\n", 1, 1), ("", 1, 1), ("y\n", 0, 0)])

@@ -9,6 +9,7 @@ import pytest
 
 from tests.apiserver.proofs import SHORT
 from tests.apiserver.server import ApiServer
+from tests.artifacts.objects import Objects
 from tests.corpus import corpus
 
 numbers = count(1)
@@ -37,3 +38,11 @@ def server() -> Iterator[ApiServer]:
 def namespace(server: ApiServer) -> str:
     """A new namespace."""
     return server.namespace(f"test-{next(numbers)}")
+
+
+@pytest.fixture
+def objects() -> Iterator[Objects]:
+    """A store of artifacts."""
+    made = Objects()
+    yield made
+    made.close()

@@ -6,7 +6,6 @@ import base64
 import http.client
 import json
 import ssl
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,6 @@ from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 from tests.corpus import corpus
 
 Object = dict[str, Any]
-
-
-@pytest.fixture
-def objects() -> Iterator[Objects]:
-    made = Objects()
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -15,8 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import pytest
-
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.history import load
 from tests.apiserver.proofs import SHORT
@@ -30,7 +28,7 @@ from tests.cluster.runs import PIPELINE
 from tests.corpus import corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ROUNDS = 10 if SHORT else 50
 MAIN = "import pathlib, sys; from flowdsl_command import main; pathlib.Path(sys.argv.pop(1)).touch(); main()"
@@ -144,13 +142,6 @@ def test_logs_that_are_followed(server: ApiServer, namespace: str, tmp_path: Pat
             assert f"flowdsl logs {history.run} train -f" in each.err
     assert shown >= ROUNDS // 4
     assert server.admin.get(f"{WORKFLOWS.format(namespace)}/{history.run}") == before
-
-
-@pytest.fixture
-def objects() -> Iterator[Objects]:
-    made = Objects()
-    yield made
-    made.close()
 
 
 def test_fetch(server: ApiServer, namespace: str, tmp_path: Path, objects: Objects) -> None:

@@ -8,24 +8,18 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from flowdsl.cli.app import run as command
 from tests.apiserver.client import PODS, WORKFLOWS
 from tests.apiserver.history import Event, load
 from tests.apiserver.replay import Replay
 from tests.apiserver.server import NODE, ApiServer
+from tests.commands import Result, in_process
 from tests.corpus import corpus
 
 Json = dict[str, Any]
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 Flowdsl = Callable[..., Result]
@@ -44,12 +38,11 @@ def flowdsl(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("COLUMNS", raising=False)
 
+    command = in_process(capsys)
+
     def made(*arguments: str, user: str = "admin") -> Result:
         monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig(user, namespace)))
-        capsys.readouterr()
-        code = command(arguments)
-        said = capsys.readouterr()
-        return Result(code, said.out, said.err)
+        return command(*arguments)
 
     return made
 

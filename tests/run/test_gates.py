@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowdsl.cli.app import run
-from tests.commands import Result
+from tests.commands import Result, Terminal
 from tests.run.files import GATE, rows
 
 if TYPE_CHECKING:
@@ -120,13 +119,6 @@ def release(accuracy: float) -> Decision:
 def releasing(accuracy: float = 0.5) -> int:
     return release(accuracy).copies
 """
-
-
-class Terminal(io.StringIO):
-    """A terminal with input from a user."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_person_is_asked_until_the_answers_fit(
