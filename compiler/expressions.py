@@ -139,7 +139,7 @@ def _needs_quotes(have: t.Type, want: t.Type) -> bool:
 
 
 def _composed(many: Many, want: t.Type) -> str:
-    want = want.item if isinstance(want, t.Maybe) else want
+    want = t.without_none(want)
     kinds = t.parts(want, len(many.items)) or [item.type for item in many.items]
     items = [text_of(item, _json(kind)) for item, kind in zip(many.items, kinds, strict=True)]
     if not isinstance(want, (t.Record, t.Entries, t.Mapping, t.Json)) or not many.names:
@@ -273,7 +273,7 @@ def _listed(rows: str, item: t.Type, within: dict[str, Any]) -> str:
     def cell(out: t.Output) -> str:
         text = f"#{member(out.name)}"
         if out.name in within:
-            some = out.type.item if isinstance(out.type, t.Maybe) else out.type
+            some = t.without_none(out.type)
             return _listed(text, some.item if isinstance(some, t.Sequence) else t.JSON, within[out.name])
         return as_json(text) if t.is_text(out.type) else text
 

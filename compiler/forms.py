@@ -360,7 +360,7 @@ def volumes(form: Form) -> tuple[str, ...]:
 
 def reader(name: str, form: Form, kind: t.Type) -> Reader:
     """How the script of a Python step reconstructs a parameter with a form."""
-    plain = kind.item if isinstance(kind, t.Maybe) else kind
+    plain = t.without_none(kind)
     match form:
         case File(keyed):
             made = file_reader(f"{IN}/{name}", kind)
@@ -402,7 +402,7 @@ def _from_parts(name: str, form: Parts, kind: t.Type, read: Callable[[str, Form,
         read(f"{name}-{part}", inner, one)
         for part, inner, one in zip(port_names(form), form.forms, kinds, strict=True)
     )
-    return FromParts(parts, form.names, kind.item if isinstance(kind, t.Maybe) else kind)
+    return FromParts(parts, form.names, t.without_none(kind))
 
 
 def _in_row(name: str, form: Form, kind: t.Type, below: Below) -> Reader:

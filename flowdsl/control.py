@@ -125,7 +125,7 @@ def either(first: T | None, second: T) -> T:
 def _either(trace: Trace, site: Site, one: Expr, second: object) -> Expr:
     """One value, or a second one where it is missing, in their common type; Poison after a mistake."""
     place = Argument(site, "second", 1)
-    kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
+    kind = t.without_none(one.type)
     if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):
         # The output of a task is the path of the file, whether it exists or not.
         return _unsupported(trace, site, "several files")

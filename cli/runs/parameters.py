@@ -178,7 +178,7 @@ def _volume(parameter: Parameter, spec: Json) -> str:
     name, kind = parameter.name, parameter.type
     declared = several(part(spec, "arguments"), "parameters")
     default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
-    if not isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File):
+    if not isinstance(t.without_none(kind), t.File):
         raise RunError(
             f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
         )

@@ -40,7 +40,7 @@ def file_names(body: Body) -> Iterator[Diagnostic]:
 
 
 def _is_file(kind: t.Type) -> bool:
-    return isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File)
+    return isinstance(t.without_none(kind), t.File)
 
 
 def _asked(node: Function) -> Iterator[tuple[ast.Attribute, str]]:

@@ -208,8 +208,7 @@ class _Reader:
             return _UNKNOWN
         kind = self._kind(node, env) if type(node) in _NAMED else None
         if kind is not None:
-            if isinstance(kind, t.Maybe):
-                kind = kind.item
+            kind = t.without_none(kind)
             return _Value(form(kind), kind)
         if env and not env.keys().isdisjoint(names_in(node)):
             return _UNKNOWN

@@ -280,7 +280,7 @@ class Carrier:
         carried: list[tuple[Form, list[Expr]]],
     ) -> tuple[Form, list[Expr]]:
         """A choice made by the step: between files in different places, or one that may be missing."""
-        plain = kind.item if isinstance(kind, t.Maybe) else kind
+        plain = t.without_none(kind)
         where = ""
         if call is None:
             where = "the result of a pipeline"

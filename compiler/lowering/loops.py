@@ -349,7 +349,7 @@ def _points(learnt: Learnt, number: str, rows: list[dict[str, str]], kinds: dict
         for one in learnt.dimensions
         if one.default is not None
     }
-    plain = {name: kind.item if isinstance(kind, t.Maybe) else kind for name, kind in kinds.items()}
+    plain = {name: t.without_none(kind) for name, kind in kinds.items()}
     integers = frozenset(one.name for one in learnt.dimensions if whole(plain[one.name]))
     return Texts(number, tuple(rows[: learnt.startup]), choices, defaults, integers, False)
 

@@ -257,7 +257,7 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     """The same, unless it is an input with several files, which is reported: programs take single paths."""
     if isinstance(expr, InPod) and t.holds_file(expr.type):
-        kind = expr.type.item if isinstance(expr.type, t.Maybe) else expr.type
+        kind = t.without_none(expr.type)
         if not isinstance(kind, t.File):
             found.append(Diagnostic(CommandPart(definition.name, t.spell(kind), where, True), place))
     return expr

@@ -165,7 +165,7 @@ def _ranges(
         if type(space) is tuple and len(bounds) == 2 and found[name] is not None:
             low, high = bounds
             kind = target.signature.by_name[name].type
-            plain = kind.item if isinstance(kind, t.Maybe) else kind
+            plain = t.without_none(kind)
             numbers = all(type(one) in (int, float) for one in bounds)
             if isinstance(plain, t.Number) and numbers and low < high:
                 place = Argument(site, "over", part=f"item:{name}")
@@ -326,7 +326,7 @@ def _numbers(trace: Trace, name: str, space: Space, kind: t.Type, place: Argumen
         trace.report("BadSpace", place, (), space=_spelled(space), problem=wrong, form=form)
         return None
     whole = space.kind == "integer"
-    plain = kind.item if isinstance(kind, t.Maybe) else kind
+    plain = t.without_none(kind)
     if not isinstance(plain, t.Number) or (plain == t.INT and not whole):
         trace.report(
             "SpaceType",
@@ -364,7 +364,7 @@ def _only_list(space: Space, kind: t.Type, have: str) -> Sequence[object] | None
     if have != Space.__name__ or len(space.arguments) != 1:
         return None
     only: object = space.arguments[0]
-    plain = kind.item if isinstance(kind, t.Maybe) else kind
+    plain = t.without_none(kind)
     takes = isinstance(plain, (t.Sequence, t.Fixed, t.Record, t.Json))
     return cast("Sequence[object]", only) if isinstance(only, (list, tuple, range)) and not takes else None
 

@@ -245,7 +245,7 @@ class _Reader:
     def comparison(self, one: Compared) -> Callable[[Any], bool]:
         """The test of a value. Raises WrongValue for an invalid comparison."""
         kind = self._parameter(one.name).type
-        inner = kind.item if isinstance(kind, t.Maybe) else kind
+        inner = t.without_none(kind)
         plain = t.base(inner)
         if not isinstance(inner, (t.Text, t.Number, t.Flag, t.Choice, t.Enumeration, t.Json)):
             raise WrongValue("such a value cannot be compared")
@@ -315,7 +315,7 @@ def _said(value: Any) -> str:
 
 
 def _way(kind: t.Type) -> str:
-    inner = kind.item if isinstance(kind, t.Maybe) else kind
+    inner = t.without_none(kind)
     match inner:
         case t.Flag():
             return "by its name alone, or with true or false"

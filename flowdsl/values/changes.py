@@ -80,7 +80,7 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
             for field in fields:
                 yield from _of_type(field.type, want)
         case _, t.Maybe(item):
-            yield from _of_type(have.item if isinstance(have, t.Maybe) else have, item)
+            yield from _of_type(t.without_none(have), item)
         case (t.Sequence(one), t.Sequence(two)) | (t.Mapping(one), t.Mapping(two)):
             yield from _of_type(one, two)
         case ((t.Fixed() | t.Record()), (t.Fixed() | t.Record())):
@@ -93,7 +93,7 @@ def _of_type(have: t.Type, want: t.Type) -> Iterator[_Change]:
 def arriving(have: t.Type, want: t.Type) -> t.Type:
     """The type of a value after it was passed as another type: if that is JSON, the JSON type."""
     if isinstance(have, t.Maybe) or isinstance(want, t.Maybe):
-        inner = arriving(*(one.item if isinstance(one, t.Maybe) else one for one in (have, want)))
+        inner = arriving(t.without_none(have), t.without_none(want))
         return t.Maybe(inner) if isinstance(have, t.Maybe) else inner
     loose = isinstance(want, t.Json)
     kinds = t.parts(have, 1) or []

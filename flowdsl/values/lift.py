@@ -38,7 +38,7 @@ def lift(
     value, whose texts are encoded so that they may contain anything. `apart`: the parts of a record or tuple
     are separate outputs, like the results of a pipeline.
     """
-    inner = want.item if isinstance(want, t.Maybe) else want
+    inner = t.without_none(want)
     if is_value(value):
         return _lift_value(expr_of(value), want, inner, complain)
     if type(value) is VolumePath:
@@ -105,7 +105,7 @@ def lift_plain(value: object, want: t.Type) -> Expr | None:
 
 def _stored(value: Artifact, want: t.Type, complain: Callable[..., None]) -> Expr:
     """A file outside of the run; arguments that are no texts are checked where they were written."""
-    if not isinstance(want.item if isinstance(want, t.Maybe) else want, t.File):
+    if not isinstance(t.without_none(want), t.File):
         complain("WrongType", want=t.spell(want), have=repr(value))
         return Poison()
     given = {name: one for name, one in value.texts.items() if is_value(one) or isinstance(one, str)}

@@ -90,7 +90,7 @@ def meant(written: Value, kind: t.Type) -> Any:
     """
     if written.quoted is None:
         return typed(written.text, kind)
-    inner = kind.item if isinstance(kind, t.Maybe) else kind
+    inner = t.without_none(kind)
     return typed(written.quoted if t.is_text(inner) else written.text, inner)
 
 

@@ -485,6 +485,11 @@ def key_text(key: Any, kind: Type) -> str | None:
             return key if isinstance(key, str) else None
 
 
+def without_none(kind: Type) -> Type:
+    """The type of the values other than None."""
+    return kind.item if isinstance(kind, Maybe) else kind
+
+
 def base(kind: Type) -> Type:
     """The type for operators: for a Literal the common type of its values, if there is one."""
     if isinstance(kind, Choice):
