@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import sys
 import time
@@ -38,6 +39,10 @@ def test_a_script_gets_its_source_as_the_last_argument(pods: Harness) -> None:
     assert result(pods.run(script("import sys; print(sys.argv[0])"), result=True)).endswith(
         "/argo/staging/script"
     )
+
+
+def test_a_program_is_called_by_the_file_that_was_found(pods: Harness) -> None:
+    assert result(pods.shell('echo "$0"')) == shutil.which("sh")
 
 
 def test_the_source_of_a_script_suffers_as_in_argo() -> None:

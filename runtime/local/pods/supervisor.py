@@ -528,7 +528,10 @@ class Supervisor(Processes):
             pass
 
     def spawn(self, job: Job, out: int, err: int) -> None:
-        """Start the program of a job, unless it was stopped before. Raises OSError, Missing and Unstarted."""
+        """Start the program of a job, unless it was stopped before. Raises OSError, Missing and Unstarted.
+
+        Its first word is the file that was found. Source: runEmissary in cmd/argoexec/commands/emissary.go of Argo 4.1.
+        """
         asked, sandbox = job.asked, job.sandbox
         sandbox.inside()
         try:
@@ -551,7 +554,7 @@ class Supervisor(Processes):
                 self.starting += 1
             pid = 0
             try:
-                pid = spawned(path, asked["argv"], asked["env"], (self.null, out, err))
+                pid = spawned(path, [path, *asked["argv"][1:]], asked["env"], (self.null, out, err))
             except OSError as error:
                 if error.errno not in NO_PROGRAM:
                     raise
