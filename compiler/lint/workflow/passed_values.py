@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
-from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, written_items
+from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, read_list, written_items
 from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string, value_at
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Object, Path
+
+    _Seen = set[tuple[int, str]]
+    """The texts that are followed already, each with the template that contains it, by its identity."""
+    _Written = tuple[Template | None, str, Path]
+    """A text with the template that contains it, and its path."""
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
@@ -126,7 +131,7 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
 
 
 def _arriving(
-    view: View, template: Template, text: str, path: Path, seen: set[tuple[int, str]]
+    view: View, template: Template, text: str, path: Path, seen: _Seen
 ) -> Iterator[tuple[Path, str]]:
     left = [(template, text, path)]
     for template, text, path in left:  # grows during the loop
@@ -142,7 +147,7 @@ def _arriving(
         if (alike := sample(tuple(name.split(".")))) is not None:
             yield path, alike
             continue
-        for giver, value, place in _given(view, template, name):
+        for giver, value, place in _given(view, template, name, seen):
             if "{{" not in value:
                 yield place, value
             elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
@@ -151,7 +156,7 @@ def _arriving(
 
 
 def _computed(
-    view: View, template: Template, expression: str, path: Path, seen: set[tuple[int, str]]
+    view: View, template: Template, expression: str, path: Path, seen: _Seen
 ) -> Iterator[tuple[Path, str]]:
     """The results of an expression for the known values of its only parameter, if it depends on any."""
     variable = variable_of(expression)
@@ -172,7 +177,8 @@ def handed(view: View, call: Call, value: str, place: Path) -> Iterator[tuple[Pa
     if when and not named(value).isdisjoint(named(when)):
         return  # not every value gets through
     given = (call.owner, value, place)
-    for giver, text, path in _of_items(call.data, call.path, given) if "{{item" in value else (given,):
+    items = _of_items(view, call.data, call.path, given, set()) if "{{item" in value else (given,)
+    for giver, text, path in items:
         if giver is None:
             yield path, text
         else:
@@ -190,7 +196,7 @@ def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[t
                 if (id(template), name) in seen:
                     continue
                 seen.add((id(template), name))
-                for giver, value, place in _given(view, template, name):
+                for giver, value, place in _given(view, template, name, set()):
                     yield place, value
                     if giver is not None:
                         left.append((giver, value))
@@ -240,7 +246,7 @@ def _with(text: str, values: dict[str, str]) -> str:
     return TAG.sub(lambda tag: values[tag[0]], text)
 
 
-def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Template | None, str, Path]]:
+def _given(view: View, template: Template, variable: str, seen: _Seen) -> Iterator[_Written]:
     """The texts that a template's variable may stand for, each with the template that contains it, and its path."""
     word, _, name = variable.rpartition(".")
     if word == "workflow.parameters" and view.runs:
@@ -258,7 +264,10 @@ def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Temp
             when = string(owner, "when")
             if when and not named(given[1]).isdisjoint(named(when)):
                 continue  # not every value gets through
-            yield from _of_items(owner, place[:-1], given) if "{{item" in given[1] else (given,)
+            if "{{item" in given[1]:
+                yield from _of_items(view, owner, place[:-1], given, seen)
+            else:
+                yield given
     if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
         yield from _values(
             None, {"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name
@@ -271,31 +280,59 @@ def named(text: str) -> frozenset[str]:
     return frozenset(name for tag in tags(text) for name in tag.names)
 
 
-def _of_items(
-    call: Object, path: Path, given: tuple[Template | None, str, Path]
-) -> Iterator[tuple[Template | None, str, Path]]:
-    """The values of a loop's argument that is an item, or one key of it; the argument itself if they are unknown."""
-    tag, (where, items) = _ITEM.fullmatch(given[1]), written_items(call)
-    if tag is None or not items or "{{item" in str(call.get("when")):
+def _of_items(view: View, call: Object, path: Path, given: _Written, seen: _Seen) -> Iterator[_Written]:
+    """The values of a loop's argument that has items, or keys of them, in it; itself if they are unknown.
+
+    An argument that is only an item is written where the item is.
+    """
+    giver, text, own = given
+    read = [tag[1] for tag in _ITEM.finditer(text)]
+    items = [] if "{{item" in str(call.get("when")) else _items(view, call, path, giver, seen)
+    if not items or len(read) < text.count("{{"):
         yield given
         return
-    for index, item in enumerate(items):
-        key: str | None = tag[1]
-        value: object = item.get(key) if key and is_mapping(item) else None if key else item
-        text = value if isinstance(value, str) else None if value is None else compact(value)
-        # Quotes and backslashes in a text are escaped again, which is reported elsewhere.
-        if text is not None and not (isinstance(value, str) and _ESCAPED.search(text)):
-            inner = (index, *((key,) if key else ())) if where == "withItems" else ()
-            yield None, text, (*path, where, *inner)
+    alone = only_tag(text) is not None
+    for place, item in items:
+        known = {key: value for key in read if (value := _part(item, key)) is not None}
+        if len(known) == len(set(read)):
+            inner = (read[0],) if read[0] and place[-2:-1] == ("withItems",) else ()
+            yield None, _ITEM.sub(partial(_in_place, known), text), (*place, *inner) if alone else own
+
+
+def _part(item: object, key: str | None) -> str | None:
+    """An item, or one key of it, as text; None if there is no such key, or if the text is changed on its way."""
+    value: object = item.get(key) if key and is_mapping(item) else None if key else item
+    text = value if isinstance(value, str) else None if value is None else compact(value)
+    # Quotes and backslashes in a text are escaped again, which is reported elsewhere.
+    return None if text is None or (isinstance(value, str) and _ESCAPED.search(text)) else text
+
+
+def _in_place(known: dict[str | None, str], tag: re.Match[str]) -> str:
+    """The value of a tag with an item."""
+    return known[tag[1]]
+
+
+def _items(
+    view: View, call: Object, path: Path, giver: Template | None, seen: _Seen
+) -> list[tuple[Path, object]]:
+    """The known items of a loop, each with the path where it is written: that of their list, if this is a text."""
+    where, items = written_items(call)
+    if where == "withItems" and items:
+        return [((*path, where, index), item) for index, item in enumerate(items)]
+    text = string(call, "withParam")
+    if giver is None or "{{" not in text:
+        return [((*path, where), item) for item in items]
+    if (id(giver), text) in seen:  # a template that calls itself
+        return []
+    lists = _arriving(view, giver, text, (*path, "withParam"), seen | {(id(giver), text)})
+    return [(place, item) for place, found in lists for item in read_list(found)]
 
 
 _ITEM = regex(r"\{\{\s*item(?:\.([^{}\s]+))?\s*\}\}")
 _ESCAPED = regex(r"[\"\\\n{]")
 
 
-def _values(
-    giver: Template | None, owner: Object, path: Path, name: str
-) -> Iterator[tuple[Template | None, str, Path]]:
+def _values(giver: Template | None, owner: Object, path: Path, name: str) -> Iterator[_Written]:
     """The value of a parameter among the arguments of an owner, which are at a path."""
     for index, each in enumerate(entries(owner, "arguments", "parameters")):
         field = "value" if each.get("value") is not None else "default"
