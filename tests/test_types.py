@@ -5,8 +5,11 @@ from __future__ import annotations
 import collections.abc
 import dataclasses
 import datetime
+import decimal
 import enum
+import fractions
 import pathlib
+import uuid
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -138,7 +141,7 @@ def box(cls: type[Any], item: t.Type, *arguments: t.Type, more: tuple[t.Field, .
 
 SCORE = t.Record(Score, (t.Field("loss", t.FLOAT, True), t.Field("rows", t.Sequence(t.INT), False)))
 
-DATE, TIME, DATETIME = ROWS
+DATE, TIME, DATETIME, SPAN, IDENTITY, AMOUNT = ROWS
 
 TRAVEL: list[tuple[Any, t.Type, str]] = [
     (str, t.TEXT, "str"),
@@ -156,6 +159,13 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
     (datetime.time, TIME, "time"),
     (dict[datetime.date, int], t.Mapping(t.INT, DATE), "dict[date, int]"),
     (datetime.datetime | None, t.Maybe(DATETIME), "datetime | None"),
+    (datetime.timedelta, SPAN, "timedelta"),
+    (list[uuid.UUID], t.Sequence(IDENTITY), "list[UUID]"),
+    (
+        dict[decimal.Decimal, decimal.Decimal | None],
+        t.Mapping(t.Maybe(AMOUNT), AMOUNT),
+        "dict[Decimal, Decimal | None]",
+    ),
     (pathlib.PurePosixPath, t.FILE, "Path"),
     (Any, t.JSON, "Any"),
     (object, t.JSON, "Any"),
@@ -210,7 +220,7 @@ def test_a_type_that_travels(annotation: Any, kind: t.Type, spelled: str) -> Non
 
 
 STAY: list[tuple[Any, str]] = [
-    (datetime.timedelta, "use str"),
+    (fractions.Fraction, "use str"),
     (WithFile, "is a NamedTuple or a dataclass"),
     (dict[datetime.date, pathlib.Path], "files have names"),
     (collections.abc.Sequence[int], "list[...]"),

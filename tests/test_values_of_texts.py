@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 import pytest
 
@@ -54,6 +57,12 @@ RIGHT: list[tuple[Any, str, object]] = [
     (Conf, '{"depth": 2}', Conf(2)),
     (Pair, '{"name": "x", "conf": {"depth": 1, "rate": 2}}', Pair("x", Conf(1, 2.0))),
     (Pair, '{"name": "x", "conf": null}', Pair("x", None)),
+    (date, " 2026-01-31 ", date(2026, 1, 31)),
+    (timedelta, "7d", timedelta(7)),
+    (timedelta, "-1h30m0.5s", -timedelta(hours=1, minutes=30, milliseconds=500)),
+    (list[timedelta], '["0s", "500ms"]', [timedelta(), timedelta(milliseconds=500)]),
+    (dict[UUID, Decimal], f'{{"{UUID(int=1)}": "1.00"}}', {UUID(int=1): Decimal("1.00")}),
+    (Decimal | None, "1E+2", Decimal("1E+2")),
     (object, "text", "text"),
     (object, "[1]", [1]),
 ]
@@ -98,6 +107,13 @@ WRONG: list[tuple[Any, str, str]] = [
     (Conf, "{}", "the field `depth` of Conf is missing"),
     (Pair, '{"name": "x", "conf": {"depth": "a"}}', 'conf.depth: "a" is no int'),
     (Conf, "3", "3 is no Conf"),
+    (datetime, "now", "it is no datetime, such as 2026-01-31T06:00:00+00:00"),
+    (timedelta, "90", "it is no timedelta, such as 1h30m"),
+    (timedelta, "1.5.2s", "it is no timedelta, such as 1h30m"),
+    (timedelta, "99999999999999d", "it is no timedelta, such as 1h30m"),
+    (list[Decimal], '["1,5"]', "[0]: it is no Decimal, such as 19.99"),
+    (UUID, "1", "it is no UUID, such as 6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
+    (UUID, f"{{{UUID(int=10)}}}", f"it is written {UUID(int=10)}"),
 ]
 
 

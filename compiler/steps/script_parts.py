@@ -97,6 +97,54 @@ def iso(kind):
         return value.isoformat()
     return check
 
+def from_printed(kind):
+    def check(text):
+        try:
+            return kind(string(text))
+        except (ValueError, ArithmeticError):
+            raise ValueError(f"expected {kind.__name__}, got {text!r:.80}") from None
+    return check
+
+def printed(kind):
+    def check(value):
+        if not isinstance(value, kind):
+            raise wrong(kind.__name__, value)
+        return str(value)
+    return check
+
+def from_canonical(kind):
+    def check(text):
+        value = from_printed(kind)(text)
+        if str(value) != text:
+            raise ValueError(f"expected {value}, got {text!r:.80}")
+        return value
+    return check
+
+def canonical(kind):
+    return printed(kind)
+
+def from_duration(kind):
+    units = dict(w="weeks", d="days", h="hours", m="minutes", s="seconds", ms="milliseconds", us="microseconds")
+    def check(text):
+        amounts = re.findall("([0-9.]+)(ms|us|[wdhms])", string(text))
+        if not amounts or "".join(map("".join, amounts)) != text[text.startswith("-"):]:
+            raise ValueError(f"expected a duration such as 1h30m, got {text!r:.80}")
+        value = sum((kind(**{units[unit]: float(amount)}) for amount, unit in amounts), kind())
+        return -value if text.startswith("-") else value
+    return check
+
+def duration(kind):
+    def check(value):
+        value = value.item() if hasattr(value, "item") else value
+        if not isinstance(value, kind):
+            raise wrong(kind.__name__, value)
+        seconds, micros = divmod(abs(value) // kind(microseconds=1), 10**6)
+        rest = f"{seconds % 60}.{micros:06}".rstrip("0").rstrip(".")
+        amounts = [(f"{seconds // 3600}", "h"), (f"{seconds // 60 % 60}", "m"), (rest, "s")]
+        text = "".join(amount + unit for amount, unit in amounts if amount != "0")
+        return "-" * (abs(value) != value) + (text or "0s")
+    return check
+
 def list_of(item):
     def check(value):
         if not isinstance(value, (list, tuple)):

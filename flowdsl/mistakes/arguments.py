@@ -157,8 +157,10 @@ class WrongType(Finding):
             text = f'in quotes, `"{known}"`' if known else 'as text, `f"{...}"`'
             return f"write it {text}; or change the annotation of `{parameter}`"
         if want == "str" and (row := by_name(have)) is not None:
-            text = 'f"{...}"' if row.canonical else FORMS[row.form].written
-            return f"write it as text: `{text}`; or change the annotation of `{parameter}`"
+            text = f"`{FORMS[row.form].written}`, inside a step if only the run knows it"
+            if row.canonical:
+                text = '`f"{...}"`'
+            return f"write it as text: {text}; or change the annotation of `{parameter}`"
         if have == f"{want} | None":
             return f"give it a default: `either(value, default)`; or annotate `{parameter}` as `{have}`"
         return f"pass {want}, or change the annotation of `{parameter}`"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.mistakes.arguments import ANNOTATE
 from flowdsl.mistakes.words import OUTPUTS, said_before
+from flowdsl.values.expr import COMPARISONS
+from flowdsl.values.textual import by_name
 
 
 class UnknownOutput(Finding):
@@ -197,6 +199,10 @@ class CannotOperate(Finding):
             way = f"compare with {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif "Any" in sides:
             way = ANNOTATE
+        elif self._has_texts():
+            way = (
+                "let a step take both, compare them and return a bool: their texts do not compare as they do"
+            )
         elif any(side.endswith(" | None") and "Path" in side for side in sides):
             way = "pass the file to a step that takes it as it is, or returns whether it is there as a bool"
         elif any(side.endswith(" | None") for side in sides):
@@ -212,6 +218,11 @@ class CannotOperate(Finding):
         elif self.operator in "&|" and sides & {"int", "float", "str"}:
             way = f"put each comparison into parentheses: `(a > 1) {self.operator} (b < 2)`"
         return {**super().words(), "way": way}
+
+    def _has_texts(self) -> bool:
+        """Whether values are compared of which Argo knows texts that do not compare as they do."""
+        rows = [by_name(side.removesuffix(" | None")) for side in (self.left, self.right)]
+        return self.operator in COMPARISONS and any(row is not None and not row.canonical for row in rows)
 
 
 class CannotCompare(CannotOperate):
@@ -229,7 +240,7 @@ class CannotCompare(CannotOperate):
                 "way": "compare with `==`, several joined by `|`, or let a step compare and return a bool",
             }
         told = any(side == "Any" or side.endswith(" | None") for side in (self.left, self.right))
-        return found if told else {**found, "way": "compare two numbers or two strings"}
+        return found if told or self._has_texts() else {**found, "way": "compare two numbers or two strings"}
 
 
 class RunTimeKey(Finding):

@@ -184,12 +184,12 @@ _PLAIN: dict[object, Type] = {
 }
 _INSTEAD = {
     "set frozenset Set": "JSON has no sets: use list[...], and convert it to a set in the step",
-    "timedelta Decimal Fraction UUID complex": "use str, and convert it in the step",
+    "Fraction complex": "use str, and convert it in the step",
     "bytes bytearray memoryview": "write it to a file, and annotate that as Path",
     "Sequence MutableSequence Iterable Iterator Collection Generator": "say what it is: list[...]",
     "Mapping MutableMapping": "say what it is: dict[str, ...]",
 }
-_LIBRARY = ("builtins", "collections.abc", "datetime", "decimal", "fractions", "uuid")
+_LIBRARY = ("builtins", "collections.abc", "fractions")
 _records: dict[object, Type] = {}
 _MODULES = re.compile(r"\b(?:typing|collections\.abc|pathlib(?:\._local)?)\.|<file [^<>\n]+>\.")
 

@@ -327,8 +327,9 @@ def item(expr: Expr, index: object) -> Expr:
     of, named = _keys(kind), None
     if isinstance(index, enum.Enum) and isinstance(of, t.Enumeration):
         named = f"{type(index).__name__}.{index.name}"
-    elif isinstance(of, Textual):
-        named = t.key_text(index, of)
+    elif isinstance(of, Textual) and (named := t.key_text(index, of)) and not of.canonical:
+        complain("UnsupportedOperator", operator=f"an index that is a {of.name}")
+        return Poison()
     key = named or key
     if is_value(index) and isinstance(expr_of(index), Poison):
         return Poison()

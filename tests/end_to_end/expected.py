@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from tests.end_to_end.plain import Plain
 
@@ -680,6 +682,31 @@ def moments(
     plain("planned", m.planned, plans, {time(1, 2, 3): day, time(0): m.START}, plans[date(2001, 2, 3)])
     plain("rest", m.said, every, [m.Window(day, None, [at])], (m.START, 3), {"a": m.START})
     plain("said", m.said, parts, [shared], (found[1], 3), {"a": day, "b": found[0], "c": m.START})
+
+
+def amounts(
+    plain: Plain,
+    m: Any,
+    volumes: Volumes,
+    price: Decimal = Decimal("1.50"),
+    order: UUID | None = None,
+    wait: timedelta = timedelta(hours=36, microseconds=1500),
+) -> None:
+    order = order or m.SHOP
+    first = plain("first", m.bill, price, order, wait)
+    waits = {timedelta(1): "a", timedelta(0): "b"}
+    orders = plain("orders", m.by_order, {Decimal("1.0"): order, Decimal("2E+2"): m.SHOP}, waits)
+    if order == m.SHOP and first.tax is None:
+        plain("same", m.bill, orders[m.SHOP], order, first.waits[1], Decimal("-0"))
+    given = enumerate(plain("prices", m.prices, 4))
+    found = [plain(f"found.bill({number})", m.bill, one, first.order, wait) for number, one in given]
+    points = [(span, rate) for span in (timedelta(1), timedelta(hours=30)) for rate in ("0.1", "0.3")]
+    runs = [plain(f"runs.trial({n})", m.trial, span, Decimal(rate)) for n, (span, rate) in enumerate(points)]
+    best = min(runs, key=lambda one: one.loss)
+    plain("best", m.bill, best.rate, order, best.wait)
+    either = first.tax or price
+    echoed = plain.given("echoed", m.echo, either, f"36h0.0015s {order}\n")
+    plain("said", m.said, f"order {order}", found, echoed)
 
 
 def entries(plain: Plain, m: Any, volumes: Volumes) -> None:

@@ -8,9 +8,11 @@ import io
 import json
 import re
 from collections.abc import Callable
-from datetime import date, time
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from flowdsl.runtime.phases import FAILED, OMITTED, SKIPPED, SUCCEEDED
 from flowdsl.values import types as t
@@ -113,6 +115,10 @@ def shape(value: Any) -> Any:
             return value.name
         case date() | time():
             return value.isoformat()
+        case Decimal() | UUID():
+            return str(value)
+        case timedelta():
+            return span(value)
         case _ if fields is not None:
             return {name: shape(one) for name, one in fields.items()}
         case list() | tuple():
@@ -121,6 +127,19 @@ def shape(value: Any) -> Any:
             return {str(name): shape(one) for name, one in _dict(value).items()}
         case _:
             return value
+
+
+def span(value: timedelta) -> str:
+    """A span of time in hours, minutes and seconds."""
+    if value < timedelta():
+        return f"-{span(-value)}"
+    hours, rest = divmod(value, timedelta(hours=1))
+    minutes, seconds = divmod(rest, timedelta(minutes=1))
+    parts = {"h": hours, "m": minutes, "s": seconds.total_seconds()}
+    return (
+        "".join(f"{number:.6f}".rstrip("0").rstrip(".") + unit for unit, number in parts.items() if number)
+        or "0s"
+    )
 
 
 def content(path: Path) -> Any:

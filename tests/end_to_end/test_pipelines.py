@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -72,6 +74,8 @@ CASES = [
     Case(PIPELINES / "entries.py", {}),
     Case(PIPELINES / "moments.py", {}),
     Case(PIPELINES / "moments.py", {"day": date(1999, 9, 9)}),
+    Case(PIPELINES / "amounts.py", {}),
+    Case(PIPELINES / "amounts.py", {"price": Decimal("1e-7"), "order": UUID(int=1)}),
     Case(PIPELINES / "files.py", {}),
     Case(PIPELINES / "files.py", {"count": 2}),
     Case(PIPELINES / "trials.py", {}, "trials"),
@@ -303,6 +307,7 @@ def test_a_number_that_json_does_not_have_ends_the_step_that_argo_takes_parts_of
     made = '[0.5, float("nan")]' if kind.startswith("list") else '{"a": 0.5, "b": float("nan")}'
     source = f"""
 from typing import Any
+from uuid import UUID
 
 
 @step(image="a:1")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
@@ -35,7 +37,7 @@ class Case(NamedTuple):
 
 def text(value: Any) -> str:
     """A value as an argument of a workflow."""
-    return str(value) if isinstance(value, (str, date)) else json.dumps(value)
+    return str(value) if isinstance(value, (str, date, Decimal, UUID)) else json.dumps(value)
 
 
 def compiled(file: Path, name: str | None = None) -> tuple[Any, Json]:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from flowdsl.compiler.encode import too_large
 from flowdsl.compiler.steps import script_parts
+from flowdsl.values.textual import ROWS, Textual
 from tests.script.pods import PYTHONS, Python, Step, argo, check, every_python
 
 # Texts that a step may return; the comments say what became of each on a cluster.
@@ -238,3 +239,39 @@ def test_unsafe_text_is_refused(number: int, tmp_path: Path) -> None:
     assert pod.stderr.endswith("return a Path, or a list of str\n")
     assert pod.stderr.count("\n") == 1
     assert not pod.values
+
+
+TEXTUAL = {
+    "date": st.dates(),
+    "time": st.times(),
+    "datetime": st.datetimes(timezones=st.none() | st.timezones()),
+    "timedelta": st.timedeltas(),
+    "UUID": st.uuids(),
+    "Decimal": st.decimals(),
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@given(st.data())
+def test_a_class_of_the_table_is_written_in_steps_as_outside(row: Textual, data: st.DataObject) -> None:
+    write, read = (PARTS[name](row.cls) for name in (row.form, f"from_{row.form}"))
+    value = data.draw(TEXTUAL[row.name])
+    text = write(value)
+    assert row.text(value) == text
+    assert repr(row.value(text)) == repr(read(text))
+    assert row.text(row.value(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["7d", "1w2d", "-500ms", "1.5h", "5us", "0s", "", "-", "1", "1y", "1h 2m", "1.2.3s"]
+)
+def test_a_duration_is_read_in_steps_as_outside(text: str) -> None:
+    (row,) = (one for one in ROWS if one.name == "timedelta")
+    read: Callable[[str], Any] = PARTS[f"from_{row.form}"](row.cls)
+    try:
+        value = row.value(text)
+    except ValueError:
+        with pytest.raises(ValueError, match=r"expected a duration|could not convert"):
+            read(text)
+    else:
+        assert read(text) == value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -168,13 +169,20 @@ WRONG_INPUTS = {
     ("Row", '{"size": -1}'): "the size is not positive",
     ("Row", '{"size": 1, "kind": "BIG"}'): "expected one of SMALL, LARGE, got 'BIG'",
     ("Row | None", "3"): "expected Row, got int 3",
+    ("timedelta", "1 day"): "expected a duration such as 1h30m, got '1 day'",
+    ("timedelta", "-"): "expected a duration such as 1h30m, got '-'",
+    ("UUID", "1"): "expected UUID, got '1'",
+    ("UUID", f"{{{UUID(int=10)}}}"): f"expected {UUID(int=10)}, got '{{{UUID(int=10)}}}'",
+    ("list[Decimal]", '["1,5"]'): "expected Decimal, got '1,5'",
+    ("list[Decimal]", "[1.5]"): "expected str, got float 1.5",
 }
 
 
 @pytest.mark.parametrize(("kind", "text"), WRONG_INPUTS, ids=str)
 def test_a_wrong_input_ends_with_one_sentence(kind: str, text: str, tmp_path: Path) -> None:
     source = (
-        "import enum\nfrom dataclasses import dataclass\nfrom typing import Literal\n"
+        "import enum\nfrom dataclasses import dataclass\nfrom datetime import timedelta\nfrom decimal import Decimal\n"
+        "from typing import Literal\nfrom uuid import UUID\n"
         "class Kind(enum.Enum):\n    SMALL = 1\n    LARGE = 2\n"
         "@dataclass\nclass Row:\n    size: int\n    kind: Kind = Kind.SMALL\n"
         "    def __post_init__(self):\n        if self.size < 0:\n"

@@ -103,6 +103,9 @@ WRONG_OUTPUTS = {
     ("list[int]", "[1, None]"): "output return (list[int]): expected int, got NoneType None",
     ("dict[str, int]", "{1: 2}"): "output return (dict[str, int]): expected str as key, got int 1",
     ("list[Row]", "[{'size': 1}]"): "output return (list[Row]): expected Row, got dict {'size': 1}",
+    ("timedelta", "90"): "output return (timedelta): expected timedelta, got int 90",
+    ("Decimal", "1.5"): "output return (Decimal): expected Decimal, got float 1.5",
+    ("list[UUID]", "['x']"): "output return (list[UUID]): expected UUID, got str 'x'",
     ("object", "{1, 2}"): "output return (Any): expected a value that JSON has, got set {1, 2}",
     ("str", "'é' * 40000"): "output return (str): 80000 bytes are too many for a value, 65536 is the most: "
     "return a Path",
@@ -132,7 +135,8 @@ WRONG_OUTPUTS = {
 @pytest.mark.parametrize(("kind", "value"), WRONG_OUTPUTS, ids=str)
 def test_a_wrong_result_ends_with_one_sentence(kind: str, value: str, tmp_path: Path) -> None:
     source = (
-        "import enum\nfrom pathlib import Path\nfrom typing import Any, Literal, NamedTuple\n"
+        "import enum\nfrom datetime import timedelta\nfrom decimal import Decimal\nfrom pathlib import Path\n"
+        "from typing import Any, Literal, NamedTuple\nfrom uuid import UUID\n"
         "class Kind(enum.Enum):\n    A = 1\nclass Other(enum.Enum):\n    A = 1\n"
         "class Tasks(enum.Flag):\n    A = 1\n    B = 2\n"
         "class Row(NamedTuple):\n    size: int\nclass File(NamedTuple):\n    path: Path\n"

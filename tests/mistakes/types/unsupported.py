@@ -1,7 +1,7 @@
 """Annotations whose values do not travel between steps."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from fractions import Fraction
 
 from flowdsl import pipeline, step
 
@@ -11,8 +11,8 @@ class Model:
 
 
 @step(image="python:3.12-slim")
-def train(columns: set[str], scorer: Callable[[str], float], until: timedelta) -> Model:
-    print(columns, scorer, until)
+def train(columns: set[str], scorer: Callable[[str], float], share: Fraction) -> Model:
+    print(columns, scorer, share)
     return Model()
 
 
