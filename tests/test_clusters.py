@@ -128,6 +128,7 @@ gpu-taints = ["sku=gpu:NoSchedule"]
 spot = { label = "life=spot", taints = ["life=spot:NoSchedule"] }
 products = { A100-40 = { label = "a100", memory = "40Gi" }, A100-80 = { memory = "80Gi" }, T4 = { memory = "16Gi" } }
 pools.new = { labels = { pool = "new" }, taints = ["dedicated:NoSchedule"], products = ["A100-40", "A100-80"] }
+pools.open = { products = ["A100-40", "A100-80", "T4"] }
 share.nvidia = { resource = "aliyun.com/gpu-mem", unit = "1Gi" }
 """
 

@@ -75,7 +75,7 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
     found += texts.compared_texts(trace, sources)
     root = trace.root.owner
     for graph in trace.graphs.values():
-        found += cluster.fits(graph, profile)
+        found += cluster.fits(graph, root, profile)
         found += checkpoints.checkpoints(graph, root, profile)
         found += definitions.of_runs(graph.owner, root)
     if not trace.failed:  # a mistake may be the reason that there are none

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.findings import cluster as findings
 from flowdsl.compiler.findings.placement import ProductPattern
 from flowdsl.compiler.options import readable
-from flowdsl.compiler.options.placement import LABELS, fitting, labelled, node_labels
+from flowdsl.compiler.options.placement import LABELS, fitting, labelled, node_labels, settled
 from flowdsl.compiler.options.resources import (
     gpu_memory,
     gpu_products,
@@ -28,12 +28,13 @@ from flowdsl.values.lift import is_dict
 from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from flowdsl.compiler.options.placement import Term
     from flowdsl.compiler.profile import Pool, Product, Profile
     from flowdsl.diagnostic import Finding
     from flowdsl.gpu import GPU
+    from flowdsl.pipeline import PipelineDef
     from flowdsl.tracing.trace import Call, Graph
     from flowdsl.values.expr import Expr
 
@@ -50,6 +51,8 @@ _SERVES: dict[str | None, tuple[str, ...]] = {
     "ReadWriteOnce": ("ReadWriteOnce", "ReadWriteOncePod"),
     "ReadWriteOncePod": ("ReadWriteOncePod",),
 }
+_LET_IN = frozenset({"argo", "pool", "queue"})
+"""The options of a pod that may tolerate the taints of a pool: a queue of Kueue may add tolerations."""
 _UNITS = {"cpu": "{} CPUs", "memory": "{} of memory"}
 
 
@@ -61,9 +64,10 @@ class _Asked(NamedTuple):
     part: str = "value"
 
 
-def fits(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
-    """What the steps of a graph request and the cluster lacks."""
+def fits(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
+    """What the steps of a graph request and the cluster lacks; `root` is the pipeline that a run begins with."""
     told: set[object] = set()
+    patched = "argo" in root.options  # it may tolerate anything
     for call in graph.calls:
         step = call.target
         key = id(step) if call.override is None else (id(step), call.override)
@@ -77,7 +81,8 @@ def fits(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
         place = functools.partial(_place, step, call)
         for check in (_words, _clashes, _memories, _room):
             for asked in check(found, profile):
-                yield Diagnostic(asked.finding, place(asked.option, asked.part))
+                if not (patched and isinstance(asked.finding, findings.KeptAway)):
+                    yield Diagnostic(asked.finding, place(asked.option, asked.part))
     if profile.volumes:
         yield from _modes(graph, profile)
 
@@ -245,6 +250,30 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
                 yield _Asked(too_much, option if own is not None else "sidecars")
                 return
             pools = _left(pools, lambda pool: _holds(getattr(pool, option), asked))  # noqa: B023 -- used at once
+    if gpu is not None and pools and not found.keys() & _LET_IN:
+        tolerated = settled(found, profile).tolerations
+        taints = [next(_untolerated(pool, tolerated), None) for pool in pools.values()]
+        if taints[0] is not None and None not in taints:
+            yield _Asked(findings.KeptAway(profile.name, next(iter(pools)), _taint(taints[0])), "gpu")
+
+
+def _untolerated(pool: Pool, tolerations: Iterable[Mapping[str, str]]) -> Iterator[Mapping[str, str]]:
+    """The taints of a pool that keep a pod away, as the tolerations that it lacks."""
+    for taint in pool.tolerations:
+        if taint.get("effect") != "PreferNoSchedule" and not any(_covers(one, taint) for one in tolerations):
+            yield taint
+
+
+def _covers(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
+    """Whether a toleration covers a taint. Source: core/v1 Toleration.ToleratesTaint."""
+    same = all(toleration.get(field) in (None, taint.get(field)) for field in ("key", "effect"))
+    return same and (toleration.get("operator") == "Exists" or toleration.get("value") == taint.get("value"))
+
+
+def _taint(toleration: Mapping[str, str]) -> str:
+    """A taint as kubectl writes it."""
+    value, effect = (toleration.get(field) for field in ("value", "effect"))
+    return f"{toleration['key']}{f'={value}' if value else ''}{f':{effect}' if effect else ''}"
 
 
 def _of_pod(found: dict[str, Any], option: str) -> Decimal:
@@ -259,6 +288,10 @@ def _left(pools: dict[str, Pool], keep: Callable[[Pool], bool]) -> dict[str, Poo
 
 def _holds(have: Any, asked: Any) -> bool:
     return have is None or have >= asked
+
+
+def _any_holds(have: Sequence[Any], asked: Any) -> bool:
+    return not have or any(_holds(one, asked) for one in have)
 
 
 def _devices(
@@ -290,6 +323,7 @@ def _devices(
             most = _mebibytes(max(one for one in memories if one is not None))
             too_much = findings.TooMuch(f"a GPU with {gpu.memory}", most, where)
             return _Asked(too_much, "gpu", "item:memory"), pools
+        pools = _left(pools, lambda pool: _any_holds([one.memory for one in serves(pool)], least))
     enough = _left(pools, lambda pool: _holds(_gpus(pool), gpu.count))
     if not enough:
         most = str(max(_gpus(pool) or 0 for pool in pools.values()))

@@ -70,6 +70,22 @@ class TooMuch(Finding):
     where: str
 
 
+class KeptAway(Finding):
+    """A step with a GPU that tolerates the taints of none of the pools that have it."""
+
+    code = "FD898"
+    severity = "warning"
+    title = "no pool of `{cluster}` with such a GPU lets the pod in: `{pool}` has the taint {taint}"
+    label = "the pod would wait forever"
+    help = (
+        'name the pool: pool="{pool}"; or tolerate the taint: tolerations=["{taint}"]; for all steps with a GPU: '
+        "`gpu-taints` of the profile"
+    )
+    cluster: str
+    pool: str
+    taint: str
+
+
 class OtherMode(Finding):
     """A volume whose claim has another access mode on the cluster than the pipeline says."""
 

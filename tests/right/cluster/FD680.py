@@ -1,7 +1,7 @@
 from flowdsl import GPU, pipeline, step
 
 
-@step(image="python:3.12-slim", gpu=GPU(1, product="A100-40GB"))
+@step(image="python:3.12-slim", gpu=GPU(1, product="A100-40GB"), pool="gpu-new")
 def train(rate: float) -> float:
     return 1 - rate
 
