@@ -39,7 +39,6 @@ _BROKEN = (
     zlib.error,
     EOFError,
     gzip.BadGzipFile,
-    UnicodeError,
     ValueError,
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -323,8 +324,9 @@ def test_an_engine_runs_the_image(tmp_path: Path, docker: Path) -> None:
             **sh(
                 text,
                 workingDir="/w",
+                securityContext={"runAsUser": 1000},
                 env=[{"name": "A", "value": "two\nlines"}],
-                volumeMounts=[{"name": "d", "mountPath": "/data"}],
+                volumeMounts=[{"name": "d", "mountPath": "/data", "readOnly": True}],
             ),
             "inputs": {"artifacts": [{"name": "x", "path": "/in/x", "raw": {"data": "raw "}}]},
             "outputs": {"parameters": [{"name": "p", "valueFrom": {"path": "/tmp/out"}}]},
@@ -337,19 +339,22 @@ def test_an_engine_runs_the_image(tmp_path: Path, docker: Path) -> None:
         assert done.outputs is not None
         assert done.outputs["parameters"][0]["value"] == "hello"
         assert not any("file system" in one for one in pods.pods.notices)
-        line = docker.read_text()
-        for wanted in (
-            '"--rm"',
-            '"--entrypoint", "sh"',
-            '"--workdir", "/w"',
-            ':/data"',
-            ':/in/x"',
-            ':/tmp"',
-            '"busybox"',
-        ):
-            assert wanted in line
+        line = re.sub(rf"{tmp_path}/run/pods-\d+-\d+/", "POD/", docker.read_text()).replace(
+            str(tmp_path), "HERE"
+        )
+        assert json.loads(line) == [
+            *("run", "--rm", "--name", "flowdsl-wf-one-main", "--network", "host"),
+            *("--env-file", "POD/plain-1/environment", "--env", "A=two\nlines"),
+            *("-v", "POD/plain-1/argo/staging:/argo/staging"),
+            *("-v", "HERE/volumes/c:/data:ro"),
+            *("-v", "POD/pod-0/inputs/x:/in/x"),
+            *("-v", "POD/plain-1/tmp:/tmp"),
+            *("-v", "POD/plain-1/var/run/argo:/var/run/argo"),
+            *("--workdir", "/w", "--user", "1000", "--entrypoint", "sh", "busybox", "-c", text),
+        ]
         script = {"script": {"image": "i", "command": ["python3"], "source": "print('from', 'script')"}}
         assert result(pods.run(script, result=True)) == "from script"
+        assert "--user" not in json.loads(docker.read_text().splitlines()[-1])
         assert (
             result(pods.run({"container": {"image": "x", "args": ["of the image"]}}, result=True))
             == "of the image"
