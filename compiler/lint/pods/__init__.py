@@ -18,6 +18,7 @@ from flowdsl.compiler.lint.pods import (
     resources,
     stores,
     text,
+    waits,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ RULES: tuple[Rule, ...] = (
     bodies.output_parameters,
     bodies.container_sets,
     objects.resource_manifests,
-    objects.object_conditions,
+    waits.object_conditions,
     leaves.requests,
     patches.patches,
     patches.patched,
@@ -77,7 +78,7 @@ OF_YAML: tuple[Rule, ...] = (
     amounts.in_memory,
     bodies.programs,
     leaves.gates,
-    objects.endless,
+    waits.endless,
     stores.keys,
     text.texts,
 )

@@ -1,4 +1,4 @@
-"""`resource` templates: their manifests, and their success and failure conditions."""
+"""`resource` templates and their manifests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
-from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, string, value_at
-from flowdsl.diagnostic import Finding, near, suggest
-from flowdsl.grammar.condition import conditions
-from flowdsl.grammar.error import GrammarError
+from flowdsl.compiler.tree import is_list, is_mapping, mappings_at, string
+from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object
-    from flowdsl.grammar.condition import Requirement
 
 
 class ResourceManifest(Finding):
@@ -37,42 +33,6 @@ class ResourceManifest(Finding):
     help = "{way}"
     found: str
     way: str
-
-
-class BadObjectCondition(Finding):
-    """A condition on an object that Argo cannot read."""
-
-    code = "FD593"
-    title = "`{field}` cannot be read: expected {expected}, found {found}"
-    label = "expected {expected}"
-    help = "compare paths with words and whole numbers: `status.succeeded == 4, status.phase in (Done, Ok)`"
-    field: str
-    expected: str
-    found: str
-
-
-class NeverFails(Finding):
-    """A wait for an object to succeed that does not end when it fails."""
-
-    code = "FD857"
-    severity = "warning"
-    title = "if the {kind} fails, this waits forever"
-    label = "no `failureCondition`"
-    help = "add `failureCondition`, such as `{failed}`, or a `timeout`"
-    kind: str
-    failed: str
-
-
-class UnseenEnd(Finding):
-    """A wait for the replicas of a training, which do not show that it has ended."""
-
-    code = "FD876"
-    severity = "warning"
-    title = "when `{limit}` ends the {kind}, this waits forever"
-    label = "the operator counts no replica as failed then"
-    help = "add a `timeout` to the template, which ends the wait, or leave `{limit}` out"
-    limit: str
-    kind: str
 
 
 def resource_manifests(view: View) -> Iterator[Problem]:
@@ -137,7 +97,7 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     if action == "patch" and resource.get("mergeStrategy") == "json":
         way = "add `flags` such as `[deployment, NAME]`"
         return None if flags else ("the patch does not say which object it changes", way)
-    documents = _documents(manifest)
+    documents = documents_in(manifest)
     if documents is None:
         return None  # which is told as such
     objects = [each for each in documents if each]
@@ -196,7 +156,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     return None
 
 
-def _documents(manifest: str) -> list[Any] | None:
+def documents_in(manifest: str) -> list[Any] | None:
     """The documents of a manifest, with words in place of its tags; None if YAML cannot read it."""
     import yaml
 
@@ -224,7 +184,7 @@ def containers_in(manifest: str) -> Iterator[Object]:
 
 def pods_in(manifest: str) -> Iterator[Object]:
     """The pod specs in the manifest of an object, with words for its tags; none if YAML cannot read it."""
-    left = _documents(manifest) or []
+    left = documents_in(manifest) or []
     while left:
         node = left.pop()
         if is_list(node):
@@ -308,165 +268,3 @@ def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> i
             return offset if length == len(tag[0]) else min(offset, tag.start())
         offset += len(tag[0]) - length
     return offset
-
-
-def object_conditions(view: View) -> Iterator[Problem]:
-    """The conditions of a `resource` template are valid and can become true: Argo checks existing objects."""
-    for template in view.templates:
-        resource: Object = template.data.get("resource") or {}
-        for field in ("successCondition", "failureCondition"):
-            text = string(resource, field)
-            if not text or "{{" in text:
-                continue
-            path = (*template.path, "resource", field)
-            try:
-                asked = conditions(text)
-            except GrammarError as error:
-                finding = BadObjectCondition(field, error.expected, error.shown)
-                yield Problem(path, finding, part=(error.start, error.end))
-                continue
-            kind, _ = _known(string(resource, "manifest"))
-            for one in asked:
-                if (never := _never(one, kind, text[one.start : one.end])) is not None:
-                    yield Problem(path, never, part=(one.start, one.end))
-
-
-_PHASES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "JobSet": ("terminalState", ("Completed", "Failed")),
-    "PersistentVolumeClaim": ("phase", ("Pending", "Bound", "Lost")),
-    "Pod": ("phase", ("Pending", "Running", "Succeeded", "Failed", "Unknown")),
-    "Workflow": ("phase", ("Pending", "Running", "Succeeded", "Failed", "Error")),
-}
-_OF_JOBS = (
-    "active completedIndexes completionTime conditions failed failedIndexes ready startTime succeeded terminating "
-    "uncountedTerminatedPods"
-)
-_OF_SETS = (
-    "availableReplicas collisionCount conditions observedGeneration readyReplicas replicas updatedReplicas"
-)
-_OF_TRAININGS = "completionTime conditions lastReconcileTime replicaStatuses startTime"
-_TRAININGS = ("MPIJob", "PyTorchJob", "TFJob")
-_STATUS = {
-    "DaemonSet": ("currentNumberScheduled", "desiredNumberScheduled", "numberAvailable", "numberReady"),
-    "Deployment": (*_OF_SETS.split(), "terminatingReplicas", "unavailableReplicas"),
-    "Job": tuple(_OF_JOBS.split()),
-    "JobSet": ("conditions", "replicatedJobsStatus", "restarts", "restartsCountTowardsMax", "terminalState"),
-    "StatefulSet": (*_OF_SETS.split(), "currentReplicas", "currentRevision", "updateRevision"),
-    "TrainJob": ("conditions", "jobsStatus", "trainerStatus"),
-    **dict.fromkeys(_TRAININGS, tuple(_OF_TRAININGS.split())),
-}
-_DONE = {
-    "DaemonSet": "status.numberReady > 0",
-    "Deployment": "status.readyReplicas > 0",
-    "Job": "status.succeeded > 0",
-    "JobSet": "status.terminalState == Completed",
-    "MPIJob": "status.replicaStatuses.Launcher.succeeded > 0",
-    "PyTorchJob": "status.replicaStatuses.Master.succeeded > 0",
-    "StatefulSet": "status.readyReplicas > 0",
-    "TFJob": "status.replicaStatuses.Worker.succeeded > 0",
-    "TrainJob": "status.jobsStatus.0.succeeded > 0",
-}
-"""The fields of kinds that have no phases, to use instead."""
-_GROUPS = {
-    **dict.fromkeys(("DaemonSet", "Deployment", "StatefulSet"), "apps/"),
-    "Job": "batch/",
-    "JobSet": "jobset.x-k8s.io/",
-    "PersistentVolumeClaim": "v1",
-    "Pod": "v1",
-    "TrainJob": "trainer.kubeflow.org/",
-    "Workflow": "argoproj.io/",
-    **dict.fromkeys(_TRAININGS, "kubeflow.org/v"),
-}
-"""The API versions, or their prefixes, of the kinds that templates usually wait for."""
-
-
-def _known(manifest: str) -> tuple[str, Object]:
-    """The kind of the only object of a manifest, if its status is known, and the object."""
-    documents = (_documents(manifest) if manifest else None) or []
-    body: object = documents[0] if len(documents) == 1 else None
-    if not is_mapping(body):
-        return "", {}
-    kind = str(body.get("kind"))
-    version = str(body.get("apiVersion"))
-    early = kind in _TRAININGS and "alpha" in version  # these versions had phases
-    known = version.startswith(_GROUPS.get(kind, "-")) and not early
-    return (kind, body) if known else ("", body)
-
-
-def _never(asked: Requirement, kind: str, text: str) -> NeverEqual | None:
-    """The finding about a comparison that no object of a kind satisfies."""
-    root, _, field = asked.key.partition(".")
-    if asked.holds_of_nothing or root != "status" or not field:
-        return None
-    (told, phases), fields = _PHASES.get(kind, ("", ())), _STATUS.get(kind, ())
-    word = asked.values[0] if asked.values else ""
-    if field == told and word and not set(phases).intersection(asked.values):
-        return NeverEqual(text, "false", f"no {kind} is `{word}`", suggest(word, phases))
-    name = field.partition(".")[0]
-    if name == "phase" and kind in _DONE:
-        return NeverEqual(text, "false", f"a {kind} has no `status.phase`", f"write `{_DONE[kind]}`")
-    if fields and name not in fields and (meant := near(name, fields)) is not None:
-        return NeverEqual(text, "false", f"a {kind} has no `status.{name}`", f"write `status.{meant}`")
-    return None
-
-
-def endless(view: View) -> Iterator[Problem]:
-    """A wait for an object to succeed ends when it fails. Source: Argo Workflows, matchConditions."""
-    limits = (view.spec.get("activeDeadlineSeconds"), *map(view.defaults.get, _LIMITS))
-    for template in view.templates if not any(limits) and view.base is None else ():
-        resource: Object = template.data.get("resource") or {}
-        text = string(resource, "successCondition")
-        if not any(mark in text for mark in _ENDS) or any(map(template.data.get, _LIMITS)):
-            continue
-        kind, body = _known(string(resource, "manifest"))
-        if kind in _COUNTED:
-            yield from _unseen(template, resource, kind, body)
-        if resource.get("failureCondition"):
-            continue
-        if (failed := _FAILED.get(kind)) is not None:
-            attempts = str(mapping_at(body, "spec").get("backoffLimit", ""))
-            failed = failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
-            yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
-
-
-def _unseen(template: Template, resource: Object, kind: str, body: Object) -> Iterator[Problem]:
-    """A limit at which the operator ends a training without changing the counts of its replicas.
-
-    Source: Kubeflow Training Operator 1.8, ReconcileJobs: at a limit, it sets only the condition.
-    """
-    field, usual = _COUNTED[kind]
-    text = string(resource, "failureCondition")
-    try:
-        told = [one.key for one in conditions(text)] if text else []
-    except GrammarError:
-        return
-    if any(not key.startswith("status.replicaStatuses.") for key in told):
-        return
-    policy, replicas = mapping_at(body, "spec", "runPolicy"), value_at(body, ("spec", field))
-    if not is_mapping(replicas):
-        return
-    again = [
-        one for one in replicas.values() if is_mapping(one) and (one.get("restartPolicy") or usual) != "Never"
-    ]
-    limit = policy.get("backoffLimit")
-    found = "activeDeadlineSeconds" if policy.get("activeDeadlineSeconds") else ""
-    if not found and limit is not None and (again or str(limit) == "0"):
-        found = "backoffLimit"
-    if found:
-        name = "failureCondition" if text else "successCondition"
-        yield Problem((*template.path, "resource", name), UnseenEnd(found, kind))
-
-
-_COUNTED = {"PyTorchJob": ("pytorchReplicaSpecs", "OnFailure"), "TFJob": ("tfReplicaSpecs", "Never")}
-"""The field of the replicas, and their default restart policy."""
-_LIMITS = ("activeDeadlineSeconds", "timeout")
-_ENDS = ("succeeded", "Succeeded", "Complete")
-_ATTEMPTS = 6
-"""The default backoff limit of a Job: its pods that fail before the Job fails."""
-_FAILED = {
-    "Job": "status.failed > {}",
-    "JobSet": "status.terminalState == Failed",
-    "Pod": "status.phase == Failed",
-    "TrainJob": "status.jobsStatus.0.failed > 0",
-    "Workflow": "status.phase in (Failed, Error)",
-}

@@ -1,0 +1,266 @@
+"""Waits for the objects of `resource` templates: their success and failure conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.pods.objects import documents_in
+from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import is_mapping, mapping_at, string
+from flowdsl.diagnostic import Finding, near, suggest
+from flowdsl.grammar.condition import conditions
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object
+    from flowdsl.grammar.condition import Requirement
+
+
+class BadObjectCondition(Finding):
+    """A condition on an object that Argo cannot read."""
+
+    code = "FD593"
+    title = "`{field}` cannot be read: expected {expected}, found {found}"
+    label = "expected {expected}"
+    help = "compare paths with words and whole numbers: `status.succeeded == 4, status.phase in (Done, Ok)`"
+    field: str
+    expected: str
+    found: str
+
+
+class NeverFails(Finding):
+    """A wait for an object to succeed that does not end when it fails."""
+
+    code = "FD857"
+    severity = "warning"
+    title = "if the {kind} fails, this waits forever"
+    label = "no `failureCondition`"
+    help = "add `failureCondition`, such as `{failed}`, or a `timeout`"
+    kind: str
+    failed: str
+
+
+class UnseenEnd(Finding):
+    """A wait for the replicas of a training, which do not show that it has ended."""
+
+    code = "FD876"
+    severity = "warning"
+    title = "when `{limit}` ends the {kind}, this waits forever"
+    label = "the operator counts no replica as failed then"
+    help = "add a `timeout` to the template, which ends the wait, or leave `{limit}` out"
+    limit: str
+    kind: str
+
+
+def object_conditions(view: View) -> Iterator[Problem]:
+    """The conditions of a `resource` template are valid and can become true: Argo checks existing objects."""
+    for template in view.templates:
+        resource: Object = template.data.get("resource") or {}
+        for field in ("successCondition", "failureCondition"):
+            text = string(resource, field)
+            if not text or "{{" in text:
+                continue
+            path = (*template.path, "resource", field)
+            try:
+                asked = conditions(text)
+            except GrammarError as error:
+                finding = BadObjectCondition(field, error.expected, error.shown)
+                yield Problem(path, finding, part=(error.start, error.end))
+                continue
+            kind, status, _ = _awaited(string(resource, "manifest"))
+            if status is None:
+                continue
+            for one in asked:
+                if (never := _never(one, kind, status, text[one.start : one.end])) is not None:
+                    yield Problem(path, never, part=(one.start, one.end))
+
+
+class _Status(NamedTuple):
+    """The status of a kind of object that templates usually wait for.
+
+    `versions` begins like the API versions that have it, `field` is the one with one of the `words`, `fields` are all
+    of them. `done` and `failed` are conditions for the ends of an object, if it has no phases and if it may fail:
+    `{}` is its backoff limit. `replicas` is the field of the replicas that an operator counts, with their default
+    restart policy.
+    """
+
+    versions: re.Pattern[str]
+    field: str = ""
+    words: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    done: str = ""
+    failed: str = ""
+    replicas: tuple[str, str] = ("", "")
+
+
+_APPS = regex(r"apps/")
+_TRAINING = regex(r"kubeflow\.org/v(?!.*alpha)")  # the first versions had phases
+_OF_SETS = (
+    *("availableReplicas", "collisionCount", "conditions", "observedGeneration", "readyReplicas", "replicas"),
+    "updatedReplicas",
+)
+_OF_JOBS = (
+    *(
+        "active",
+        "completedIndexes",
+        "completionTime",
+        "conditions",
+        "failed",
+        "failedIndexes",
+        "ready",
+        "startTime",
+    ),
+    *("succeeded", "terminating", "uncountedTerminatedPods"),
+)
+_OF_TRAININGS = ("completionTime", "conditions", "lastReconcileTime", "replicaStatuses", "startTime")
+_STATUSES = {
+    "DaemonSet": _Status(
+        _APPS,
+        fields=("currentNumberScheduled", "desiredNumberScheduled", "numberAvailable", "numberReady"),
+        done="status.numberReady > 0",
+    ),
+    "Deployment": _Status(
+        _APPS,
+        fields=(*_OF_SETS, "terminatingReplicas", "unavailableReplicas"),
+        done="status.readyReplicas > 0",
+    ),
+    "Job": _Status(
+        regex(r"batch/"), fields=_OF_JOBS, done="status.succeeded > 0", failed="status.failed > {}"
+    ),
+    "JobSet": _Status(
+        regex(r"jobset\.x-k8s\.io/"),
+        "terminalState",
+        ("Completed", "Failed"),
+        ("conditions", "replicatedJobsStatus", "restarts", "restartsCountTowardsMax", "terminalState"),
+        "status.terminalState == Completed",
+        "status.terminalState == Failed",
+    ),
+    "MPIJob": _Status(_TRAINING, fields=_OF_TRAININGS, done="status.replicaStatuses.Launcher.succeeded > 0"),
+    "PersistentVolumeClaim": _Status(regex(r"v1"), "phase", ("Pending", "Bound", "Lost")),
+    "Pod": _Status(
+        regex(r"v1"),
+        "phase",
+        ("Pending", "Running", "Succeeded", "Failed", "Unknown"),
+        failed="status.phase == Failed",
+    ),
+    "PyTorchJob": _Status(
+        _TRAINING,
+        fields=_OF_TRAININGS,
+        done="status.replicaStatuses.Master.succeeded > 0",
+        replicas=("pytorchReplicaSpecs", "OnFailure"),
+    ),
+    "StatefulSet": _Status(
+        _APPS,
+        fields=(*_OF_SETS, "currentReplicas", "currentRevision", "updateRevision"),
+        done="status.readyReplicas > 0",
+    ),
+    "TFJob": _Status(
+        _TRAINING,
+        fields=_OF_TRAININGS,
+        done="status.replicaStatuses.Worker.succeeded > 0",
+        replicas=("tfReplicaSpecs", "Never"),
+    ),
+    "TrainJob": _Status(
+        regex(r"trainer\.kubeflow\.org/"),
+        fields=("conditions", "jobsStatus", "trainerStatus"),
+        done="status.jobsStatus.0.succeeded > 0",
+        failed="status.jobsStatus.0.failed > 0",
+    ),
+    "Workflow": _Status(
+        regex(r"argoproj\.io/"),
+        "phase",
+        ("Pending", "Running", "Succeeded", "Failed", "Error"),
+        failed="status.phase in (Failed, Error)",
+    ),
+}
+"""Source: the API definitions of Kubernetes 1.35, JobSet 0.10, Kubeflow's operators, and Argo Workflows."""
+
+
+def _awaited(manifest: str) -> tuple[str, _Status | None, Object]:
+    """The kind of the only object of a manifest, its status if that is known, and the object."""
+    documents = (documents_in(manifest) if manifest else None) or []
+    body: object = documents[0] if len(documents) == 1 else None
+    if not is_mapping(body):
+        return "", None, {}
+    kind = str(body.get("kind"))
+    status = _STATUSES.get(kind)
+    known = status is not None and status.versions.match(str(body.get("apiVersion"))) is not None
+    return kind, status if known else None, body
+
+
+def _never(asked: Requirement, kind: str, status: _Status, text: str) -> NeverEqual | None:
+    """The finding about a comparison that no object of a kind satisfies."""
+    root, _, field = asked.key.partition(".")
+    if asked.holds_of_nothing or root != "status" or not field:
+        return None
+    word = asked.values[0] if asked.values else ""
+    if field == status.field and word and not set(status.words).intersection(asked.values):
+        return NeverEqual(text, "false", f"no {kind} is `{word}`", suggest(word, status.words))
+    name = field.partition(".")[0]
+    if name == "phase" and status.done:
+        return NeverEqual(text, "false", f"a {kind} has no `status.phase`", f"write `{status.done}`")
+    fields = status.fields
+    if fields and name not in fields and (meant := near(name, fields)) is not None:
+        return NeverEqual(text, "false", f"a {kind} has no `status.{name}`", f"write `status.{meant}`")
+    return None
+
+
+def endless(view: View) -> Iterator[Problem]:
+    """A wait for an object to succeed ends when it fails. Source: Argo Workflows, matchConditions."""
+    limits = (view.spec.get("activeDeadlineSeconds"), *map(view.defaults.get, _LIMITS))
+    for template in view.templates if not any(limits) and view.base is None else ():
+        resource: Object = template.data.get("resource") or {}
+        text = string(resource, "successCondition")
+        if not any(mark in text for mark in _ENDS) or any(map(template.data.get, _LIMITS)):
+            continue
+        kind, status, body = _awaited(string(resource, "manifest"))
+        if status is None:
+            continue
+        if status.replicas[0]:
+            yield from _unseen(template, resource, kind, mapping_at(body, "spec"), *status.replicas)
+        if status.failed and not resource.get("failureCondition"):
+            attempts = str(mapping_at(body, "spec").get("backoffLimit", ""))
+            failed = status.failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
+            yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
+
+
+def _unseen(
+    template: Template, resource: Object, kind: str, spec: Object, field: str, usual: str
+) -> Iterator[Problem]:
+    """A limit at which the operator ends a training without changing the counts of its replicas.
+
+    Source: Kubeflow Training Operator 1.8, ReconcileJobs: at a limit, it sets only the condition.
+    """
+    text = string(resource, "failureCondition")
+    try:
+        told = [one.key for one in conditions(text)] if text else []
+    except GrammarError:
+        return
+    if any(not key.startswith("status.replicaStatuses.") for key in told):
+        return
+    policy, replicas = mapping_at(spec, "runPolicy"), spec.get(field)
+    if not is_mapping(replicas):
+        return
+    again = [
+        one for one in replicas.values() if is_mapping(one) and (one.get("restartPolicy") or usual) != "Never"
+    ]
+    limit = policy.get("backoffLimit")
+    found = "activeDeadlineSeconds" if policy.get("activeDeadlineSeconds") else ""
+    if not found and limit is not None and (again or str(limit) == "0"):
+        found = "backoffLimit"
+    if found:
+        name = "failureCondition" if text else "successCondition"
+        yield Problem((*template.path, "resource", name), UnseenEnd(found, kind))
+
+
+_LIMITS = ("activeDeadlineSeconds", "timeout")
+_ENDS = ("succeeded", "Succeeded", "Complete")
+_ATTEMPTS = 6
+"""The default backoff limit of a Job: its pods that fail before the Job fails."""
