@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.diagnostic import Finding
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
-    from flowdsl.diagnostic import Finding
 
 Part = tuple[int, int]
 """A part of a text, by its offsets in code points from 0; the end is exclusive."""
+
+
+class Various(Finding):
+    """The base of kinds that have other texts for each case: what is `found`, and the `way` out."""
+
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
 
 
 class Problem(NamedTuple):

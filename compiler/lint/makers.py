@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.schema.table import fields, kinds, table
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
-from flowdsl.diagnostic import Finding, instead, near
+from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -22,24 +22,16 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object, Path
 
 
-class BadExperiment(Finding):
+class BadExperiment(Various):
     """An Experiment that Katib's webhook refuses, or whose trials never begin."""
 
     code = "FD793"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
-class BadSensor(Finding):
+class BadSensor(Various):
     """A Sensor that Argo Events refuses, or one of whose triggers fails."""
 
     code = "FD794"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 def maker(document: Object) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.graph import Cycle
 from flowdsl.compiler.lint.workflow.names import BadContainerName
 from flowdsl.compiler.lint.workflow.passed_values import never_filled
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.artifact_path import leads_up
@@ -114,14 +114,10 @@ class NeverSupplied(Finding):
     name: str
 
 
-class SetContainer(Finding):
+class SetContainer(Various):
     """A container set that cannot run."""
 
     code = "FD558"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 def programs(view: View) -> Iterator[Problem]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from flowdsl.compiler.problem import Various
 from flowdsl.diagnostic import Finding
 
 
-class Alternatives(Finding):
+class Alternatives(Various):
     """Several fields of which an object can have only one, or none where it needs one."""
 
     code = "FD589"
-    title = "{found}"
     label = "exactly one of them"
-    help = "{way}"
-    found: str
-    way: str
 
 
 class NotForPods(Finding):

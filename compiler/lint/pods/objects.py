@@ -9,9 +9,9 @@ from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import is_list, is_mapping, mappings_at, string
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import suggest
 from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object
 
 
-class ResourceManifest(Finding):
+class ResourceManifest(Various):
     """A `resource` template without one readable manifest."""
 
     code = "FD559"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 def resource_manifests(view: View) -> Iterator[Problem]:

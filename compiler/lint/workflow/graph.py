@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
 from flowdsl.compiler.lint.manifest.view import Template, callees
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks, depends
@@ -71,14 +71,10 @@ class EmptyGraph(Finding):
     reason: str = "needs at least one"
 
 
-class BadPlugin(Finding):
+class BadPlugin(Various):
     """A `plugin` template that does not name one plugin, or a plugin without what its pod needs."""
 
     code = "FD529"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 class UndefinedTask(Finding):

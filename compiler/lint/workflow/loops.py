@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.view import LOOPS
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import from_json, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object, Path
 
 
-class LoopFields(Finding):
+class LoopFields(Various):
     """A loop that is given in several ways, or whose items cannot be counted."""
 
     code = "FD524"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 class NullItem(Finding):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar import expression_tree as t
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object
 
 
-class BadSchedule(Finding):
+class BadSchedule(Various):
     """A schedule, time zone or condition that Argo cannot read, or a schedule that never starts a run."""
 
     code = "FD570"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 class BelowZero(Finding):

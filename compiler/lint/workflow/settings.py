@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
@@ -97,14 +97,10 @@ class BadKey(Finding):
     key: str
 
 
-class BadLock(Finding):
+class BadLock(Various):
     """A semaphore or mutex that Argo cannot name, or names twice."""
 
     code = "FD566"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
 
 
 class PodResource(Finding):
