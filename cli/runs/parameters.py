@@ -246,7 +246,8 @@ def _supply(texts: Sequence[str], programs: Sequence[Program], documents: Sequen
             valued(one, given[one["name"]]) if one["name"] in given else one
             for one in several(arguments, "parameters")
         ]
-        artifacts = _stored(several(arguments, "artifacts"), values.keys)
+        locations = {name: _at(key) for name, key in values.keys.items()}
+        artifacts = _relocated(several(arguments, "artifacts"), locations)
         for field, changed in (("parameters", parameters), ("artifacts", artifacts)):
             if field in arguments:
                 arguments[field] = changed
@@ -255,43 +256,41 @@ def _supply(texts: Sequence[str], programs: Sequence[Program], documents: Sequen
 
 def keyed(manifest: Json, keys: Mapping[str, str]) -> None:
     """Set keys of the artifact repository as the locations of a workflow's input artifacts, in place."""
-    spec = part(manifest, "spec")
-    arguments = part(spec, "arguments")
-    if keys:
-        changed = _stored(several(arguments, "artifacts"), keys)
-        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
-
-
-def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
-    return [
-        {
-            **{field: one[field] for field in ("name", "optional") if field in one},
-            "s3": {"key": keys[one["name"]]},
-        }
-        if one["name"] in keys
-        else one
-        for one in artifacts
-    ]
+    _relocate(manifest, {name: _at(key) for name, key in keys.items()})
 
 
 def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
     """Set files as input artifacts of a workflow, in place, by new keys; returns the files by key."""
-    spec = part(manifest, "spec")
-    arguments = part(spec, "arguments")
-    found: dict[str, Path] = {}
-    changed: list[Json] = []
-    for one in several(arguments, "artifacts"):
-        path = files.get(str(one["name"]))
-        if path is None:
-            changed.append(one)
-            continue
-        key = f"{GIVEN}/{one['name']}"
-        kept: Json = {field: one[field] for field in ("name", "path", "optional") if field in one}
-        changed.append({**kept, "archive": {"none": {}}, "s3": {"key": key}})
-        found[key] = path
-    if found:
+    declared = several(part(part(manifest, "spec"), "arguments"), "artifacts")
+    keys = {name: f"{GIVEN}/{name}" for one in declared if (name := str(one["name"])) in files}
+    _relocate(manifest, {name: {"archive": {"none": {}}, **_at(key)} for name, key in keys.items()})
+    return {key: files[name] for name, key in keys.items()}
+
+
+def _at(key: str) -> Json:
+    """The location of an artifact in the repository."""
+    return {"s3": {"key": key}}
+
+
+def _relocate(manifest: Json, locations: Mapping[str, Json]) -> None:
+    """Change the locations of a workflow's input artifacts, in place."""
+    if locations:
+        spec = part(manifest, "spec")
+        arguments = part(spec, "arguments")
+        changed = _relocated(several(arguments, "artifacts"), locations)
         manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
-    return found
+
+
+def _relocated(artifacts: Sequence[Json], locations: Mapping[str, Json]) -> list[Json]:
+    return [
+        {
+            **{field: one[field] for field in ("name", "path", "optional") if field in one},
+            **locations[one["name"]],
+        }
+        if one["name"] in locations
+        else one
+        for one in artifacts
+    ]
 
 
 def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
