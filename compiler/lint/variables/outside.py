@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
-from flowdsl.compiler.lint.variables.unreplaced import is_early, left_open, unfit
+from flowdsl.compiler.lint.variables.unreplaced import certain, is_early, left_open, unfit
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.calls import LATE
 from flowdsl.compiler.lint.workflow.passed_values import with_values
@@ -128,11 +128,11 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
         return UnknownVariable(name, (), _OF_RUN)
     if place[0] == "podMetadata":
         return _in_metadata(view, known, name, place)
-    return _unfilled(view, name, path) or misspelt(name)
+    return _unfilled(view, name, path)
 
 
 def _unfilled(view: View, name: str, path: Path) -> Finding | None:
-    """The finding about a variable that a pod does not have, in a field where braces are invalid."""
+    """The finding about a variable that a pod does not have, or Argo: an error in a field where braces are invalid."""
     place, root = path[len(view.path) :], name.partition(".")[0]
     # Only the pods that mount a volume need it.
     text: object = value_at(view.document, path)
@@ -149,7 +149,8 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
         return LiteralTag(
             name, "no pod has it on its own", "patch the template, with an input of it in the text"
         )
-    return None
+    meant = misspelt(name)
+    return certain(meant, reason) if meant is not None and reason else meant
 
 
 def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> Finding | None:
@@ -174,7 +175,7 @@ def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> F
     if without and name.startswith(_OF_TEMPLATES):
         return UnknownVariable(name, (), "remove it: no pod has it on its own")
     if without or any(each.is_pod and each.around is not None for each in view.templates):
-        return _unfilled(view, name, (*view.path, *place)) or misspelt(name)
+        return _unfilled(view, name, (*view.path, *place))
     return None
 
 

@@ -374,7 +374,7 @@ class Reader:
             ):
                 found = [spot.problem(sort)]
             yield from found
-        elif root == "item":
+        elif root == "item" and name != "item.":
             yield from self.item(spot, rest, place, exact=True, text=text)
         elif spot.path[-1] == "from" and root not in ROOTS:
             return  # an artifact without a source

@@ -178,13 +178,13 @@ class Scope:
 
 
 _BRACKETS = regex(r"""\[['"]([-\w]+)['"]\]""")
-_NEVER_ALONE = ("inputs", "pod", "steps", "tasks", "workflow")
+_NEVER_ALONE = ("inputs", "item", "pod", "steps", "tasks", "workflow")
 """Roots that Argo takes for variables when a dot follows. Source: Argo Workflows, validate_util.go and validate.go."""
 
 _OUTPUT_PATH = regex(r"outputs\.(parameters|artifacts)\.[^.]+\.path")
 
 
-def misspelt(name: str) -> Finding | None:
+def misspelt(name: str) -> LiteralTag | None:
     """The warning about a variable whose root is nearly one of Argo's, or about an expression, or None."""
     if _CALL.match(name) and (written := as_expression(name)):
         return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")

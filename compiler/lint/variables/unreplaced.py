@@ -57,8 +57,14 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
         return None  # Argo knows it, but it is not in this document
     if not (reason := _failing(name, path, text, place)):
         return finding
-    way = finding.way.partition(", or ignore")[0] if finding is not None else _way(name)
-    return UnknownVariable(name, (), f"{way}: {reason}")
+    return (
+        UnknownVariable(name, (), f"{_way(name)}: {reason}") if finding is None else certain(finding, reason)
+    )
+
+
+def certain(finding: LiteralTag, reason: str) -> Finding:
+    """The finding about a tag that stays in the text where it makes the run fail, for a reason."""
+    return UnknownVariable(finding.name, (), f"{finding.way.partition(', or ignore')[0]}: {reason}")
 
 
 def _way(name: str) -> str:
@@ -77,12 +83,12 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     if path[-1] == "from":
         return "no artifact is called so" if root == "item" else ""  # others are reported elsewhere
     named = root in ROOTS or _NAME.fullmatch(name)  # else it may be a mapping of expr-lang in a closure
-    if path[-1] == "expression" and named and not is_quoted(text, text.index(name)):
+    if path[-1] == "expression" and named and not is_quoted(text, text.index(name), name):
         return "an expression with braces in it cannot be read"
     if call is None:
         return unfit(path, text, name)
     if path == (*call.path, "when"):
-        return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
+        return "" if is_quoted(text, text.index(name), name) else "a `when` with braces in it cannot be read"
     if call.parent is not None and path == (*call.path, "template"):
         return "no template is called so"
     call = call.parent or call
@@ -260,9 +266,12 @@ def left_alone(problem: Problem, tag: Tag, place: Place) -> Problem:
     return problem._replace(finding=LiteralTag(short(f"={tag.body}"), finding.message, way))
 
 
-def is_quoted(condition: str, offset: int) -> bool:
-    """Whether an offset in a condition is inside quotes, whatever its tags become."""
-    return any(match.start() < offset < match.end() for match in _QUOTED.finditer(masked(condition)))
+def is_quoted(condition: str, offset: int, kept: str = "") -> bool:
+    """Whether an offset in a condition is inside quotes, whatever its tags become; `kept` is what stays there."""
+    return any(
+        match.start() < offset < match.end() and match[0][0] not in kept
+        for match in _QUOTED.finditer(masked(condition))
+    )
 
 
 def must_close(text: str, tag: Tag, place: Place) -> bool:
