@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.labels import SCHEDULED
 from flowdsl.grammar.names import dns_name
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.pods.pods import Pods
@@ -59,10 +60,12 @@ def ran(manifest: Json, folder: Path, library: Sequence[Json] = (), fake: Fake |
     """The result of a run: its phase, its pods by template and phase, its outputs, and the logs of its pods."""
     folder.mkdir(parents=True)
     document = json.loads(json.dumps(manifest))
+    made: Json = {"name": "run"}
     if document["kind"] == "CronWorkflow":
-        document = {**document, "kind": "Workflow", "spec": document["spec"]["workflowSpec"]}
+        document = {**document, "spec": document["spec"]["workflowSpec"]}
+        made["annotations"] = {SCHEDULED: "2026-01-31T03:00:00Z"}
     document["kind"] = "Workflow"
-    document["metadata"] = {"name": "run"}
+    document["metadata"] = made
     volumes, logs = folder / "volumes", folder.glob("logs/*/main.log")
     settings = Settings(workflow="run", cpu=64, memory=1 << 40, grace=1, volumes=volumes)
     runner = Runner(folder, lambda report: Pods(folder, report, settings), fake=fake or faked)

@@ -13,8 +13,9 @@ from flowdsl.compiler.importing.model import Function, Slot, ports
 from flowdsl.compiler.importing.names import Names, class_name, field, identifier, parameter
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
-from flowdsl.compiler.importing.scopes import Graph
+from flowdsl.compiler.importing.scopes import Graph, OfRun
 from flowdsl.compiler.importing.sources import UNSAID, source
+from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.template import is_filled, tags
@@ -76,6 +77,7 @@ class Reader(Reading):
             self.order.append(target)
             return target
         target.name = identifier(name)
+        self._inputs(target, name)  # so that what is passed to it is not reported as well
         return target
 
     def read_body(self, target: Function, name: str) -> None:
@@ -129,10 +131,11 @@ class Reader(Reading):
             self._lies(made, one)
         elif text is not None:
             if has_tags(text):
-                way = "write the value, or let the one who starts a run say it"
-                self.refuse(one.path, f"the value `{text}`", way)
-            port.take(text)
-            made.default = lambda: port.value(text)
+                given = value_of(text, OfRun(self), (*one.path, "value"), port)
+                made.default = given.code
+            else:
+                port.take(text)
+                made.default = lambda: port.value(text)
 
     def _lies(self, made: Slot, one: Entry) -> None:
         where = next((where for where in LOCATIONS if where in one.said), None)

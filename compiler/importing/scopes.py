@@ -25,6 +25,24 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
 
 
+class OfRun(Scope):
+    """What is known of a run before its tasks begin, by the words of `run`."""
+
+    def __init__(self, reader: Reading) -> None:
+        super().__init__(reader)
+        self._scheduled = reader.kind == "CronWorkflow"
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable by its path."""
+        match name:
+            case ("workflow", ("name" | "namespace") as of):
+                return Value(lambda: f"run.{of}", Port(unknown=True, text=True))
+            case ("workflow", "scheduledTime") if self._scheduled:  # other runs do not have it
+                return Value(lambda: "run.scheduled_time", Port(unknown=True, text=True))
+            case _:
+                return None
+
+
 class Graph(Scope):
     """A graph that becomes a pipeline."""
 
@@ -78,8 +96,8 @@ class Graph(Scope):
                 return _input(inputs.get((kind, of)))
             case ("workflow", "parameters", of):
                 return _input(inputs.get(("workflow", of)))
-            case ("workflow", ("name" | "namespace") as of):
-                return Value(lambda: f"run.{of}", Port(unknown=True, text=True))
+            case ("workflow", "name" | "namespace" | "scheduledTime"):
+                return OfRun(self.reader).variable(name)
             case ("workflow", ("status" | "duration") as of):
                 if not self.ended:
                     return _input(inputs.get(("workflow", f".{of}")))

@@ -48,7 +48,8 @@ _WAYS = {
     "exitCode": "let the program end well in any case, and print or write what is asked about its end",
     "workflow.outputs": "return it from the template that makes it, and pass it on from there",
     "workflow.uid": "take `{{workflow.name}}`, which no other run of the namespace has",
-    "workflow.creationTimestamp": "let a step print the time, or let the one who starts a run give it",
+    "workflow.creationTimestamp": "take `{{workflow.scheduledTime}}` in a CronWorkflow; else let a step print the "
+    "time, or let the one who starts a run give it",
     "workflow.parameters": "pass on the parameters that are needed, each by its name",
     "pod.name": "take `{{workflow.name}}` and what tells the tasks apart",
 }
@@ -56,6 +57,8 @@ _WAYS = {
 
 def way_out(text: str) -> str:
     """The remedy for a text with a name that cannot be expressed; empty if none is known."""
+    if text.strip().endswith(".outputs.parameters"):  # of a loop
+        return f"take one of them by its name, as in `{{{{{text.strip()}.NAME}}}}`: the list of its values"
     return next((way for words, way in _WAYS.items() if words in text), "")
 
 
