@@ -177,6 +177,11 @@ def test_the_hook_is_a_hook(page: str) -> None:
         assert hook[field] == offered[hook["id"]][field]
 
 
+def test_a_hook_runs_the_command_of_its_name() -> None:
+    offered = {one["id"]: one["entry"] for one in yaml.safe_load(read(".pre-commit-hooks.yaml"))}
+    assert offered == {f"flowdsl-{command}": f"flowdsl {command}" for command in ("compile", "check")}
+
+
 def test_the_targets_of_make_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
     named = {
