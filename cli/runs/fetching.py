@@ -138,8 +138,11 @@ def _known(mounts: Mapping[str, Path], run: Run) -> None:
 
 
 def _unknown(name: str, run: Run) -> str:
+    from flowdsl.runtime.artifacts.pieces import of_run
+
     names = list(dict.fromkeys([one.path for one in run.steps] + [one.name for one in run.pieces]))
-    meant = near(name, names)
+    own = f"{run.name}.{name}"  # of the run itself
+    meant = own if own in of_run(run) else near(name, names)
     more = f"; did you mean `{visible(meant)}`?" if meant else ":"
     return f"the run `{run.name}` has no step or output `{visible(name)}`{more} --list shows what there is"
 

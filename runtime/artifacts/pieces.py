@@ -223,7 +223,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
-    """What is selected by steps, graphs with all in them, and STEP.OUTPUT; without a name, everything."""
+    """What is selected by steps, graphs with all in them, STEP.OUTPUT and RUN.OUTPUT; without a name, everything."""
     files = {one.name for one in run.pieces}
     texts = [
         (step, name, value)
@@ -237,7 +237,8 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
         return Chosen(run.pieces, texts, [])
     known = {above for step in run.steps for above in _aboves(step.path)}
     known |= files | {f"{step.path}.{name}" for step, name, _ in texts}
-    wanted = [spelled(one, known) for one in wanted]
+    own = of_run(run)
+    wanted = [own.get(one, spelled(one, known)) for one in wanted]
 
     def meant(step: Step, name: str) -> bool:
         return any(one in (f"{step.path}.{name}", *_aboves(step.path)) for one in wanted)
@@ -247,6 +248,13 @@ def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
         [one for one in texts if meant(one[0], one[1])],
         [one for one in wanted if one not in known],
     )
+
+
+def of_run(run: Run) -> dict[str, str]:
+    """The names of the outputs of the run that are files, RUN.OUTPUT, and of the files that they are."""
+    files = stored(run)
+    outputs = run.status.outputs().items()
+    return {f"{run.name}.{name}": files[value].name for name, value in outputs if value in files}
 
 
 def _declared(run: Run, step: Step) -> set[str]:

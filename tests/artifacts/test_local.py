@@ -117,3 +117,16 @@ def test_a_trial_that_failed_has_no_file(
     assert rows["train(0)", "accuracy"] == "value"
     assert rows["train(0)", "model"] == "file"
     assert rows.get(("train(1)", "model")) in (None, "file")
+
+
+def test_a_file_that_the_run_returns_has_the_name_of_the_run(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "pipeline.py").write_text(TRIALS.replace("OPTIONS", "").replace("2.0", "0.2"))
+    assert run(["run", "pipeline.py", "--name", "first", "--quiet"]) == 0
+    assert run(["fetch", "first", "first.return", "-o", "best"]) == 0
+    assert list(there(here / "best")) == ["train/1/model"]
+    capsys.readouterr()
+    assert run(["fetch", "first", "return"]) == 2
+    wanted = "the run `first` has no step or output `return`; did you mean `first.return`? --list shows what"
+    assert wanted in capsys.readouterr().err
