@@ -148,14 +148,13 @@ class Descriptions:
 
     def made(self, task: str, target: StepDef | PipelineDef, name: str, kind: t.Type) -> Out:
         """The output of a task that runs a step directly."""
-        foreign = isinstance(target, StepDef) and target.kind == "template"
-        if not foreign and not self.variable(target):
-            self.plain.add(id(target))
-            return Out(task, name, kind)
         if isinstance(target, StepDef) and target.kind == "template":
             names = self._declared(target)[0].library.names
             return Out(task, names.get(name, name), kind)
-        return Out(task, name, kind, self.variable(target))
+        variable = self.variable(target)
+        if not variable:
+            self.plain.add(id(target))
+        return Out(task, name, kind, variable)
 
     def misplaced(self, call: Call) -> Iterator[Diagnostic]:
         """A daemon in a place where it would be stopped before it is used."""
