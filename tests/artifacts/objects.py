@@ -64,6 +64,8 @@ class Objects:
         self.signed: set[tuple[str, str]] = set()
         """The access keys, and the tokens of sessions, of those who asked."""
         self.cut: int | None = None
+        self.wanted: dict[str, str] = {}
+        """The headers without which nothing is given."""
         self.lock = threading.Lock()
         self._server = _Server(self)
         self.endpoint = f"127.0.0.1:{self._server.server_address[1]}"
@@ -113,6 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
             objects.signed.add((user, self.headers.get("X-Amz-Security-Token", "")))
         if not key:
             return self.listed(parse_qs(parts.query)["prefix"][0])
+        if any(self.headers.get(name) != value for name, value in objects.wanted.items()):
+            return self.answer(403, b"")
         found = objects.things.get(key)
         if found is None:
             return self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")

@@ -247,14 +247,20 @@ def test_another_run_goes_elsewhere(
     assert there(tmp_path / "second") == EVERYTHING
 
 
+def on_the_web(name: str, objects: Objects, key: str, **more: object) -> Json:
+    return {"name": name, "http": {"url": f"http://{objects.endpoint}/argo/{key}", **more}}
+
+
 # --- stores -----------------------------------------------------------------------------------------------
 
 
-def test_answers_that_break_off_go_on(on: On, objects: Objects, tmp_path: Path) -> None:
+@pytest.mark.parametrize("over", ["s3", "http"])
+def test_answers_that_break_off_go_on(on: On, objects: Objects, tmp_path: Path, over: str) -> None:
     big = endless(5 << 20)
     objects.things["big"] = big
     objects.cut = 1 << 20
-    on(workflow(objects.endpoint, {"make": {"artifacts": [plain("big", "big")]}}))
+    artifact = plain("big", "big") if over == "s3" else on_the_web("big", objects, "big")
+    on(workflow(objects.endpoint, {"make": {"artifacts": [artifact]}}))
     assert command([]) == 0
     assert (tmp_path / "demo/make/big").read_bytes() == b"".join(whole(big))
 
@@ -363,10 +369,30 @@ def test_what_is_no_address_of_a_store(
 
 def test_a_plain_address(on: On, objects: Objects, tmp_path: Path) -> None:
     objects.put("web", b"page")
-    url = f"http://{objects.endpoint}/argo/web"
-    on(workflow(objects.endpoint, {"make": {"artifacts": [{"name": "web", "http": {"url": url}}]}}))
+    on(workflow(objects.endpoint, {"make": {"artifacts": [on_the_web("web", objects, "web")]}}))
     assert command([]) == 0
     assert there(tmp_path / "demo") == {"make/web": b"page"}
+
+
+def test_what_is_on_the_web_is_asked_for_with_its_headers(
+    on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects.put("web", b"page")
+    objects.wanted = {"X-Token": "t"}
+    given = [{"name": "X-Token", "value": "t"}]
+    artifacts = [
+        on_the_web("with", objects, "web", headers=given),
+        on_the_web("without", objects, "web"),
+        on_the_web("gone", objects, "gone", headers=given),
+        {"name": "nobody", "http": {"url": "http://127.0.0.1:9/page"}},
+    ]
+    on(workflow(objects.endpoint, {"make": {"artifacts": artifacts}}))
+    assert command([]) == 3
+    assert there(tmp_path / "demo") == {"make/with": b"page"}
+    said = capsys.readouterr().err
+    assert f"http://{objects.endpoint}/argo/web was refused: HTTP 403" in said
+    assert f"there is nothing at http://{objects.endpoint}/argo/gone" in said
+    assert "http://127.0.0.1:9/page cannot be reached" in said
 
 
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "http://[web"])
