@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.controller import events, items
+from flowdsl.runtime.local.controller import events, go_json, items
 from flowdsl.runtime.local.controller.sprintf import sprintf
 from flowdsl.runtime.local.controller.tags import ArgoError
 from tests.local.simulation import Pod, Simulation, leaf, simulate, workflow
@@ -179,11 +179,27 @@ def test_numbers_of_a_sequence_have_64_bits() -> None:
         items.of_sequence({"count": "99999999999999999999"})
 
 
+def recorded(name: str) -> list[tuple[str, str]]:
+    """The lines of a file with what Go answered, each a question and the answer as JSON."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [
+        (line.rpartition("  =>  ")[0], json.loads(line.rpartition("  =>  ")[2])) for line in text.splitlines()
+    ]
+
+
 def test_numbers_of_a_sequence_are_formatted_as_go_does() -> None:
-    """What Go 1.25 wrote: a format, a number and the text as JSON in each line."""
-    lines = Path(__file__).with_name("formats.txt").read_text(encoding="utf-8").splitlines()
-    expected = {
-        tuple(given.rsplit("  ", 1)): json.loads(text)
-        for given, text in (line.split("  =>  ") for line in lines)
-    }
+    """By fmt.Sprintf: a format and a number in each line."""
+    expected = {tuple(asked.rsplit("  ", 1)): text for asked, text in recorded("formats.txt")}
     assert {(form, number): sprintf(form, int(number)) for form, number in expected} == expected
+
+
+def test_what_is_no_json_is_said_as_go_says_it() -> None:
+    """By encoding/json of Go 1.26 without its second version: a text as JSON in each line."""
+
+    def fault(text: str) -> str:
+        with pytest.raises(go_json.JsonError) as caught:
+            go_json.loads(text)
+        return str(caught.value)
+
+    expected = {json.loads(asked): message for asked, message in recorded("json_faults.txt")}
+    assert {text: fault(text) for text in expected} == expected
