@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 from uuid import UUID
 
 import pytest
@@ -31,6 +31,11 @@ class Conf:
 class Pair(NamedTuple):
     name: str
     conf: Conf | None
+
+
+class Dated(TypedDict, total=False):
+    on: date
+    by: str
 
 
 RIGHT: list[tuple[Any, str, object]] = [
@@ -57,7 +62,11 @@ RIGHT: list[tuple[Any, str, object]] = [
     (Conf, '{"depth": 2}', Conf(2)),
     (Pair, '{"name": "x", "conf": {"depth": 1, "rate": 2}}', Pair("x", Conf(1, 2.0))),
     (Pair, '{"name": "x", "conf": null}', Pair("x", None)),
-    (date, " 2026-01-31 ", date(2026, 1, 31)),
+    (Dated, '{"on": "2026-01-31"}', {"on": date(2026, 1, 31)}),
+    (date, " 2026-01-31", date(2026, 1, 31)),
+    (time | None, "06:30", time(6, 30)),
+    (datetime, "2026-01-31T06:00:00+00:00", datetime(2026, 1, 31, 6, tzinfo=UTC)),
+    (dict[date, list[time]], '{"2026-01-31": ["06:00:00"]}', {date(2026, 1, 31): [time(6)]}),
     (timedelta, "7d", timedelta(7)),
     (timedelta, "-1h30m0.5s", -timedelta(hours=1, minutes=30, milliseconds=500)),
     (list[timedelta], '["0s", "500ms"]', [timedelta(), timedelta(milliseconds=500)]),
@@ -102,6 +111,11 @@ WRONG: list[tuple[Any, str, str]] = [
     (dict[int, float], "{1: 0.5}", 'it is not JSON, such as {"1": 0.5}'),
     (dict[int, float], '{"a": 0.5}', "the key 'a' is not a whole number"),
     (dict[int, float], '{"01": 0.5}', "the key '01' is not written as 1"),
+    (dict[str, dict[date, int]], '{"a": {"x": 1}}', "['a']: the key 'x': it is no date, such as 2026-01-31"),
+    (date, "31.1.2026", "it is no date, such as 2026-01-31"),
+    (list[time], '["6"]', "[0]: it is no time, such as 06:00:00"),
+    (dict[date, datetime], "x", 'it is not JSON, such as {"2026-01-31": "2026-01-31T06:00:00+00:00"}'),
+    (Dated, '{"at": "06:00"}', "Dated has no field `at`; it has on, by"),
     (tuple[int, str], "[1]", "it has 2 parts, not 1"),
     (Conf, '{"dept": 1}', "Conf has no field `dept`; did you mean `depth`?"),
     (Conf, "{}", "the field `depth` of Conf is missing"),

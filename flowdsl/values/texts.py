@@ -164,7 +164,10 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
             return tuple(items) if kind.tupled else items
         case t.Mapping(item) if _is_dict(value):
             keys = [
-                _number(key, place) if kind.key == t.INT else rebuilt(key, kind.key, where) for key in value
+                _number(key, place)
+                if kind.key == t.INT
+                else rebuilt(key, kind.key, f"{place}the key {key!r}")
+                for key in value
             ]
             parts = zip(keys, value.values(), strict=True)
             return {key: rebuilt(one, item, f"{where}[{key!r}]", files) for key, one in parts}
