@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.artifact import Artifact
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Code
-from flowdsl.compiler.options.reading import Wrong, all_of, said
+from flowdsl.compiler.options.reading import Wrong, all_of, listed, said
 from flowdsl.compiler.options.volumes import folder
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
@@ -69,11 +69,9 @@ def provides(packages: Sequence[str], module: str, project: str | None) -> bool:
 
 
 def _packages(name: str, written: object) -> tuple[str, ...]:
-    if not isinstance(written, (list, tuple)):
-        raise Wrong(OptionType(name, "a list of strings", said(written)))
     found: dict[str, str] = {}
-    listed = enumerate(cast("list[object]", written))
-    all_of(partial(_package, text, found, f"item:{position}") for position, text in listed)
+    given = enumerate(listed(name, written, "a list of strings"))
+    all_of(partial(_package, text, found, f"item:{position}") for position, text in given)
     return tuple(found.values())
 
 

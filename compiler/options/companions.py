@@ -13,7 +13,7 @@ from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.surroundings import SecretInText
 from flowdsl.compiler.ir import Companion
 from flowdsl.compiler.options import environment, resources
-from flowdsl.compiler.options.reading import Wrong, all_of, flag, flattened, said, words
+from flowdsl.compiler.options.reading import Wrong, all_of, flag, flattened, listed, said, words
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.grammar.names import is_argo_container, is_dns_label
 from flowdsl.places.place import Argument
@@ -105,9 +105,8 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
 
 def _companions(kind: type[Written]) -> Reader:
     def read(name: str, written: object) -> tuple[Companion, ...]:
-        if not isinstance(written, (list, tuple)):
-            raise Wrong(OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
-        return tuple(all_of(partial(_companion, kind, name, one) for one in cast("list[object]", written)))
+        given = listed(name, written, f"a list of {kind.__name__}(...)")
+        return tuple(all_of(partial(_companion, kind, name, one) for one in given))
 
     return read
 

@@ -15,6 +15,7 @@ from flowdsl.compiler.options.reading import (
     entries,
     filled_in,
     flag,
+    listed,
     object_name,
     said,
     text_option,
@@ -303,16 +304,13 @@ def _where(name: str, written: object) -> Any:
 
 
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
-    if not isinstance(written, (list, tuple)):
-        raise Wrong(OptionType(name, "a list", said(written)))
-
     def one(entry: object) -> Mapping[str, str]:
         try:
             return toleration(entry)
         except GrammarError as error:
             raise Wrong(BadToleration(error.text, error.expected)) from None
 
-    return each(cast("list[object]", written), one)
+    return each(listed(name, written, "a list"), one)
 
 
 READERS: dict[str, Reader] = {

@@ -111,6 +111,13 @@ def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T
     return all_of(partial(entry, key, value) for key, value in written.items())
 
 
+def listed(name: str, written: object, want: str) -> Sequence[object]:
+    """The entries of a list; raises `Wrong`."""
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(OptionType(name, want, said(written)))
+    return cast("list[object]", written)
+
+
 def all_of(readers: Iterable[Callable[[], T]]) -> list[T]:
     """The result of each of the readers; raises a group of all errors."""
     found: list[T] = []
@@ -165,10 +172,8 @@ def flag(name: str, written: object) -> bool:
 
 def words(name: str, written: object) -> tuple[str, ...]:
     """A list of texts, such as a command line; raises `Wrong`."""
-    if not isinstance(written, (list, tuple)):
-        raise Wrong(OptionType(name, "a list of strings", said(written)))
     found: list[str] = []
-    for word in cast("list[object]", written):
+    for word in listed(name, written, "a list of strings"):
         if not isinstance(word, str) or "{{" in word:
             raise Wrong(OptionType(name, "a list of strings without `{{`", said(word)))
         found.append(word)
