@@ -13,6 +13,7 @@ from flowdsl.compiler.lint.pods import (
     mounts,
     nodes,
     objects,
+    overwritten,
     patches,
     pods,
     resources,
@@ -79,7 +80,7 @@ OF_YAML: tuple[Rule, ...] = (
     bodies.programs,
     leaves.gates,
     waits.endless,
-    stores.keys,
+    overwritten.overwritten,
     text.texts,
 )
 """Rules for hand-written YAML only: for Python, the options report the same at their places."""

@@ -1,4 +1,4 @@
-"""Artifact storage: what Argo's drivers do not support, and artifacts that overwrite each other.
+"""Artifact storage: what Argo's drivers do not support.
 
 Source: Argo Workflows, workflow/artifacts and ArtifactLocation.Relocate.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.typed import Typed
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
 
 
@@ -62,38 +62,13 @@ class SeveralForms(Finding):
     forms: str
 
 
-class SameKey(Finding):
-    """A key to which every item of a loop writes its artifact: only the last one is kept."""
-
-    code = "FD812"
-    severity = "warning"
-    title = "all items of `{call}` write artifact `{name}` to `{key}`, so only the last one is kept"
-    label = "the same for all items"
-    help = "put a part into the key that differs for each item, such as `{{{{pod.name}}}}`"
-    call: str
-    name: str
-    key: str
-
-
-class SameGlobal(Finding):
-    """A global output that every item of a loop writes: only the one that ends last is kept."""
-
-    code = "FD822"
-    severity = "warning"
-    title = "all items of `{call}` write the global output `{name}`, and the last one to end wins"
-    label = "the same for all items"
-    help = "read the results of the items where the loop is called, which has them as a list"
-    call: str
-    name: str
-
-
 _READ_ONLY = {"git": "a repository of Git", "raw": "a text in the manifest"}
 _NOT_LISTED = {**_READ_ONLY, "http": "an address", "artifactory": "Artifactory", "hdfs": "HDFS"}
 _IN_BUCKETS = {"s3", "gcs", "oss"}
 _NOT_DELETED = {"http": "an address", "hdfs": "HDFS"}
 _WHOLE = {"s3": ("endpoint", "bucket"), "oss": ("endpoint", "bucket"), "gcs": ("bucket",)}
 """The fields that a location needs besides a key."""
-_KEYS = {**STORES, "http": "url"}
+KEYS = {**STORES, "http": "url"}
 _LEVELS = range(-2, 10)
 """The compression levels of Go's gzip."""
 
@@ -374,53 +349,3 @@ def parts_of(view: View) -> Iterator[Problem]:
 
 
 _ASKED = regex(r"\{\{\s*(?:steps|tasks)\.(?P<task>[\w-]+)\.outputs\.artifacts\.(?P<name>[\w-]+)\s*\}\}")
-
-
-def keys(view: View) -> Iterator[Problem]:
-    """The items of a loop write artifacts under different keys, and no global outputs."""
-    told: set[Path] = set()
-    for call in view.looping:
-        if not _repeats(call) or call.callee is None:
-            continue
-        for template in _leaves(call.callee):
-            for field in ("parameters", "artifacts"):
-                for index, output in enumerate(entries(template.data, "outputs", field)):
-                    name = string(output, "globalName")
-                    path = (*template.path, "outputs", field, index, "globalName")
-                    if name and _is_one(name) and path not in told:
-                        told.add(path)
-                        yield Problem(path, SameGlobal(call.title, name))
-            for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
-                field = next((each for each in _KEYS if artifact.get(each) is not None), "")
-                key = string(artifact, field, _KEYS[field]) if field else ""
-                path = (*template.path, "outputs", "artifacts", index, field, _KEYS.get(field, ""))
-                # Folders with different files may share a key.
-                merged = inside(artifact, "archive").get("none") is not None
-                if key and not merged and _is_one(key) and path not in told:
-                    told.add(path)
-                    yield Problem(path, SameKey(call.title, string(artifact, "name"), key))
-
-
-def _repeats(call: Call) -> bool:
-    """Whether a call is a loop over several items, without a condition that selects one."""
-    items = call.data.get("withItems")
-    sequence = inside(call.data, "withSequence")
-    one = (items is not None and len(items) < 2) or str(sequence.get("count")) in ("0", "1")
-    return bool(call.loop) and not one and not call.data.get("when")
-
-
-def _leaves(template: Template) -> list[Template]:
-    """A template and those that it calls without a condition, at any depth; each once."""
-    found = {id(template): template}
-    left = [template]
-    for each in left:  # grows during the iteration
-        for call in each.calls:
-            if call.callee is not None and id(call.callee) not in found and not call.data.get("when"):
-                found[id(call.callee)] = call.callee
-                left.append(call.callee)
-    return left
-
-
-def _is_one(key: str) -> bool:
-    """Whether a key is the same in the whole run."""
-    return all(part.lstrip().startswith("workflow.") for part in key.split("{{")[1:])
