@@ -249,7 +249,7 @@ class RunTimeKey(Finding):
     code = "FD213"
     title = "a run-time value cannot be a key or a member of a set while compiling"
     label = "its value is known only when the pipeline runs"
-    help = "look it up inside a step"
+    help = "look it up, or make the dict or set, inside a step"
 
 
 _PLAIN = {one.__name__: one for one in (bool, int, float, str, list, dict)}

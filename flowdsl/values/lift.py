@@ -50,6 +50,8 @@ def lift(
         return Poison()
     if type(value) is Artifact:
         return _stored(value, want, complain)
+    if is_dict(value) and any(map(is_value, value)):
+        return Poison()  # reported when the key was hashed
     by_itself = (
         isinstance(want, t.Text) or t.holds_file(want) or (apart and isinstance(want, (t.Record, t.Fixed)))
     )
