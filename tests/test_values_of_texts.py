@@ -126,6 +126,7 @@ WRONG: list[tuple[Any, str, str]] = [
     (timedelta, "1.5.2s", "it is no timedelta, such as 1h30m"),
     (timedelta, "99999999999999d", "it is no timedelta, such as 1h30m"),
     (list[Decimal], '["1,5"]', "[0]: it is no Decimal, such as 19.99"),
+    (list[Decimal], "[1.5]", '[0]: 1.5 is no Decimal, such as "19.99"'),
     (UUID, "1", "it is no UUID, such as 6ba7b810-9dad-11d1-80b4-00c04fd430c8"),
     (UUID, f"{{{UUID(int=10)}}}", f"it is written {UUID(int=10)}"),
 ]

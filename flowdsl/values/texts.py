@@ -186,7 +186,8 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
             return None
         case _:
             pass
-    raise WrongValue(f"{place}{json.dumps(value, ensure_ascii=False)[:80]} is no {t.spell(kind)}")
+    example = f", such as {json.dumps(kind.example)}" if isinstance(kind, Textual) else ""
+    raise WrongValue(f"{place}{json.dumps(value, ensure_ascii=False)[:80]} is no {t.spell(kind)}{example}")
 
 
 def _is_list(value: object) -> TypeGuard[list[Any]]:
