@@ -137,18 +137,21 @@ class UnsupportedOperator(Finding):
     label = "{reason}"
     help = "{way}"
     operator: str
+    number: bool = True  # whether the value is a number
 
     def words(self) -> dict[str, str]:
         """The fields, and why it does not work."""
         reason = "Argo has no expression with Python's result for this"
-        way = f"use + - * / and comparisons, {_IN_A_STEP}"
+        way = "write a step that takes the value and returns the result"
+        if self.number:
+            way = f"use + - * / and comparisons, {_IN_A_STEP}"
         if self.operator.startswith("the key "):
             reason, way = "not there in every run", "pass all of it to a step, which looks for the key"
         elif self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
             reason, way = "known only when the pipeline runs", "do this inside a step"
         elif self.operator == "~":
             way = "write `with unless(...):` for `with when(~...):`, or compare: `value == False`"
-        elif self.operator == "unary -":
+        elif self.operator == "unary -" and self.number:
             way = "write `0 - value`"
         elif self.operator == "a slice" or self.operator.startswith("an index"):
             way = "write a step that takes all of it and returns the part"

@@ -260,7 +260,7 @@ def is_value(thing: object) -> TypeGuard[RunTimeValue]:
     return type(thing) is RunTimeValue
 
 
-def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
+def _refuse(stand_in: RunTimeValue, kind: str, **data: str | bool) -> Any:
     """Report an unsupported use of a run-time value; the result is poison, also for poison."""
     if not isinstance(expr_of(stand_in), Poison):
         complain(kind, **data)
@@ -490,7 +490,8 @@ def _backward(operator: str) -> Callable[[object, object], Any]:
 
 def _refused(operator: str) -> Callable[..., Any]:
     def refuse(self: RunTimeValue, *rest: object) -> Any:
-        return _refuse(self, "UnsupportedOperator", operator=operator)
+        number = isinstance(t.base(expr_of(self).type), t.Number)
+        return _refuse(self, "UnsupportedOperator", operator=operator, number=number)
 
     return refuse
 

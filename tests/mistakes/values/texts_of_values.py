@@ -33,3 +33,4 @@ def billing(most: Decimal, wait: timedelta, due: datetime) -> None:
     with when(due != datetime(2026, 1, 31, 6)):
         report.options(name="late")(due)
         report.options(name="double")(most * 2)
+        price.options(name="less")(-most)
