@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, err
+from flowdsl.cli.root import seconds_of
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
@@ -53,8 +54,8 @@ class Reach:
     """A cluster of the project's settings."""
     argo_server: str | None = None
     """An Argo server to go through, HOST:PORT or a URL; else $ARGO_SERVER, if no cluster is named."""
-    request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
-    """Seconds that one request may take."""
+    request_timeout: Annotated[str, Parameter(show_default=True)] = "15s"
+    """How long one request may take: 30s, 1m, or a number of seconds."""
     beside: Annotated[Path, Parameter(parse=False)] = _HERE
     """A file of the project whose settings are meant; else that of the current folder."""
 
@@ -88,10 +89,7 @@ class Reach:
         from flowdsl.runtime.cluster.policy import Policy
         from flowdsl.runtime.cluster.transport import Access, Transport
 
-        if not 0 < self.request_timeout <= _DAY:
-            raise Refused(
-                f"--request-timeout {self.request_timeout:g}: must be a number of seconds above 0, at most a day"
-            )
+        policy = Policy(self._patience(), tell=_Trouble())
         context, namespace = self._settings()
         if namespace and not is_dns_label(namespace):
             raise Refused(f"`{namespace}` is not the name of a namespace: it has {_LETTERS}")
@@ -100,12 +98,19 @@ class Reach:
             from flowdsl.runtime.cluster.argo_server import ArgoServer
             from flowdsl.runtime.cluster.argo_transport import server_of
 
-            return ArgoServer(
-                server_of(url, namespace=namespace), Policy(self.request_timeout, tell=_Trouble())
-            )
-        return Kubernetes(
-            Transport(Access(context, namespace)), Policy(self.request_timeout, tell=_Trouble())
-        )
+            return ArgoServer(server_of(url, namespace=namespace), policy)
+        return Kubernetes(Transport(Access(context, namespace)), policy)
+
+    def _patience(self) -> float:
+        """The seconds that one request may take. Raises Refused."""
+        text = self.request_timeout
+        try:
+            seconds = float(text)
+        except ValueError:
+            seconds = seconds_of("--request-timeout", text)
+        if not 0 < seconds <= _DAY:
+            raise Refused(f"--request-timeout {text}: must be longer than 0, and at most a day, such as 30s")
+        return seconds
 
     def within(self, namespace: str | None) -> Reach:
         """The cluster with the namespace that an object names, if it does. Raises Refused if both are given."""

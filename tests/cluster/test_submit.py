@@ -535,7 +535,7 @@ def test_a_server_that_is_away_is_out_of_reach(
         (["submit", "tiny.py", "--label", "a/b/c=x"], "`a/b/c` cannot be the key of a label"),
         (["submit", "tiny.py", "--label", "team=a b"], "`a b` cannot be the value of a label"),
         (["submit", "tiny.py", "--context", "other"], "there is no context `other`"),
-        (["submit", "tiny.py", "--request-timeout", "0"], "above 0"),
+        (["submit", "tiny.py", "--request-timeout", "0"], "must be longer than 0"),
         (["submit", "tiny.py", "-p", "lr=much"], "`lr` is float"),
         (["wait", "none"], "there is no run `none`"),
     ],

@@ -133,7 +133,7 @@ def test_a_server_that_is_away_is_said_while_it_is_tried(
 ) -> None:
     monkeypatch.setattr(policy, "_SILENT", 0.5)
     submitted.proxy.break_every("GET", "", "503")
-    assert flowdsl(["get", "one", "--request-timeout", "0.5"]) == 3
+    assert flowdsl(["get", "one", "--request-timeout", "500ms"]) == 3
     first, last = capsys.readouterr().err.splitlines()
     assert re.fullmatch("note: cannot get .*: made by the test; it is tried again for [12] seconds", first)
     assert re.fullmatch("flowdsl: cannot get .*: made by the test", last)
@@ -296,6 +296,8 @@ def test_what_is_no_name_of_a_run(
         (["list", "--request-timeout", "inf"], "at most a day"),
         (["list", "--request-timeout", "1e300"], "at most a day"),
         (["list", "--request-timeout", "nan"], "at most a day"),
+        (["list", "--request-timeout", "0s"], "must be longer than 0"),
+        (["list", "--request-timeout", "3 seconds"], "expected `3s`"),
     ],
 )
 def test_what_is_no_argument(
