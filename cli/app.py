@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from flowdsl.cli.commands import ELSEWHERE, load
+from flowdsl.cli.commands import ELSEWHERE, MODULES, load
 from flowdsl.cli.display.report import internal_error
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
@@ -31,6 +31,8 @@ _OF_THE_MACHINE = {
 
 
 _NARROWEST = 8
+_FEW = 3
+"""The most commands that are named in a message."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -109,8 +111,10 @@ def _usage(error: CycloptsError) -> str:
     elif isinstance(error, UnknownOptionError) and "--json" in (error.token.keyword, error.token.value):
         if any("--format" in argument.names for argument in error.argument_collection):
             text = "Unknown option: --json. Findings are shown so by --format json"
+    elif isinstance(error, UnknownOptionError) and (others := _others(error)):
+        text = f"Unknown option: {_written(error)}. It is an option of {' and '.join(others)}"
     elif isinstance(error, UnknownOptionError) and (given := _parameter(error)):
-        text = f"Unknown option: {error.token.keyword or error.token.value}. A parameter is given by {given}"
+        text = f"Unknown option: {_written(error)}. A parameter is given by {given}"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
         words = ", ".join(_words(error.argument.hint))
         value = f"{error.keyword} needs a value{words and f': {words}'}"
@@ -118,10 +122,28 @@ def _usage(error: CycloptsError) -> str:
     return f"flowdsl: {text}\n{command} --help shows what it takes\n"
 
 
+def _written(error: UnknownOptionError) -> str:
+    return error.token.keyword or error.token.value
+
+
+def _others(error: UnknownOptionError) -> list[str]:
+    """The few other commands that have an unknown option; none if many have it."""
+    option = _written(error).partition("=")[0]
+    app = load()
+    names = (name for several in MODULES.values() for name in several)
+    found = [
+        f"`flowdsl {name}`"
+        for name in names
+        if app[name].default_command is not None
+        and any(option in argument.names for argument in app[name].assemble_argument_collection())
+    ]
+    return found if len(found) <= _FEW else []
+
+
 def _parameter(error: UnknownOptionError) -> str:
     """What sets the parameter that an unknown option probably is, if the command takes parameters."""
     known = [name.lstrip("-") for argument in error.argument_collection for name in argument.names]
-    written = error.token.keyword or error.token.value
+    written = _written(error)
     option, equals, value = written.removeprefix("--").partition("=")
     if written[:2] != "--" or "parameter" not in known or near(option, known, 0.7) is not None:
         return ""

@@ -74,6 +74,8 @@ USAGE = (
     ("run", "pipeline.py", "--rate", "0.1"),
     ("submit", "pipeline.py", "--rate=0.1"),
     ("sweep", "pipeline.py", "--rate=0.1,1", "--metric", "loss:min"),
+    ("sweep", "pipeline.py", "--resume", "first"),
+    ("compile", "pipeline.py", "--watch"),
     ("graph", "pipeline.py", "--as", "svg"),
     ("graph", "pipeline.py", "--svg"),
     ("run", "pipeline.py", "--engine"),
