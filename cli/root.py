@@ -14,7 +14,7 @@ from flowdsl.cli.process import STDIN, Refused
 from flowdsl.runtime.phases import RunPhase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cyclopts import Token
 
@@ -121,13 +121,21 @@ def _labels(hint: Any, tokens: Sequence[Token]) -> str:
     return text
 
 
-def option(*names: str) -> Parameter:
+def _pairs(hint: Any, tokens: Sequence[Token]) -> list[str]:
+    """Parses NAME=VALUE pairs; in `-p NAME VALUE` the value would be taken for a file."""
+    for token in tokens:
+        if "=" not in token.value:
+            raise Refused(f"-p {line(token.value)}: write -p NAME=VALUE")
+    return [token.value for token in tokens]
+
+
+def option(*names: str, converter: Callable[[Any, Sequence[Token]], Any] | None = None) -> Parameter:
     """An option with these names, else that of its argument; it has no negation, and its default is not shown."""
-    return Parameter(name=names or None, negative="", show_default=False)
+    return Parameter(name=names or None, negative="", show_default=False, converter=converter)
 
 
 FLAG = SEVERAL = option()
-PARAMETERS = option("--parameter", "-p")
+PARAMETERS = option("--parameter", "-p", converter=_pairs)
 StatusOption = Annotated[list[RunPhase] | None, Parameter(negative="", converter=_phases)]
 SelectorOption = Annotated[str, Parameter(name=["--selector", "-l"], show_default=False, converter=_labels)]
 JsonOption = Annotated[bool, option("--json")]

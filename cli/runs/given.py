@@ -29,13 +29,14 @@ def pairs(texts: Sequence[str], option: str, form: str = "NAME=VALUE") -> dict[s
     return found
 
 
-def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
-    """Parses files and folders by name, which have to exist. Raises RunError."""
+def paths(texts: Sequence[str], option: str, form: str = "") -> dict[str, Path]:
+    """Parses files and folders by name, which have to exist; `form`: what they are. Raises RunError."""
     found = {name: path_of(option, name, text) for name, text in pairs(texts, option, "NAME=PATH").items()}
     for name, path in found.items():
         if not path.exists():
             gone = "the pipe of an earlier command is gone: give it again" if path.parts[:3] == _PIPES else ""
-            raise RunError(f"{option} {name}={path}: {gone or f'there is no {path}'}")
+            missing = f"there is no {path}{form and f': name {form}'}"
+            raise RunError(f"{option} {name}={path}: {gone or missing}")
     return {name: lasting(path) for name, path in found.items()}
 
 
@@ -73,7 +74,8 @@ def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
     Raises RunError.
     """
     found: dict[str, dict[str, str]] = {}
-    for name, path in paths(texts, option).items():
+    form = "a folder with a file for each key, or a file of lines KEY=VALUE"
+    for name, path in paths(texts, option, form).items():
         try:
             if path.is_dir():
                 files = [one for one in sorted(path.iterdir()) if one.is_file()]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
             "2 parameters are wrong:\n  -p n=three: `n` is int: it is not a whole number\n  -p m: the pipeline",
         ),
         (["-p", "n"], "-p n: write -p NAME=VALUE"),
+        (["-p", "n", "3"], "-p n: write -p NAME=VALUE"),
         (["-p", "n=1", "-p", "n=2"], "-p n is given twice"),
         (["--fake", "prepair=1"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
         (["--fake", "prepair=abc"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
         (["--mount", "data=no/where"], "there is no no"),
         (["--mount", "data="], "--mount data=: the path is empty; the current folder is --mount data=."),
         (["--artifact", "raw=nowhere"], "--artifact raw=nowhere: there is no nowhere"),
+        (
+            ["--config-map", "limits=gpu=2"],
+            "there is no gpu=2: name a folder with a file for each key, or a file of",
+        ),
         (["--only", "publish"], "there is no earlier run of search in .flowdsl/runs: run all of it first"),
         (["--only", "a", "--from", "b"], "--only runs one step, --from it and what follows"),
         (["--of", "one"], "--of names the earlier run for --only or --from"),
