@@ -64,6 +64,11 @@ class Tag(NamedTuple):
         return self.start + (3 if self.kind == "expression" else 2)
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """The parts of the variable that a simple tag names: those of `inputs.parameters.a`."""
+        return tuple(self.body.strip().split("."))
+
+    @property
     def variables(self) -> tuple[Reference, ...]:
         """The variables in its expression, with their offsets in the text of the tag."""
         offset = self.inside

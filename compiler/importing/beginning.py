@@ -203,9 +203,9 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
     """Pass an input to the entrypoint: the workflow's argument of that name, or its own default."""
     found = reader.parameters.get(one.name)
     if found is None and one.text is not None and only_tag(one.text):
-        path = tags(one.text)[0].body.strip().split(".")
+        path = tags(one.text)[0].path
         found = (
-            reader.parameters.get(path[2]) if path[:2] == ["workflow", "parameters"] and path[2:] else None
+            reader.parameters.get(path[2]) if path[:2] == ("workflow", "parameters") and path[2:] else None
         )
     if found is None:
         found = Slot(_free(reader, one.name), Port() if one.kind == "parameters" else None)

@@ -51,6 +51,6 @@ def _tagged(text: str, scope: Scope, path: Path) -> Value | None:
     """A text with tags; None if one of them cannot be expressed."""
     found = tags(text)
     if len(found) == 1 and (found[0].start, found[0].end) == (0, len(text)) and found[0].kind == "simple":
-        return scope.variable(tuple(found[0].body.strip().split(".")))
+        return scope.variable(found[0].path)
     simple = all(tag.kind == "simple" for tag in found)
     return joined(pieces(text, scope, path)) if not simple or scope.sayable(text) else None

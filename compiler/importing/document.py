@@ -213,7 +213,7 @@ def _choices(template: Json, name: str) -> list[str]:
 def _sayable(text: str) -> bool:
     """Whether the tags of a text refer only to values that can be passed to a step."""
     for tag in tags(text):
-        match tuple(tag.body.strip().split(".")):
+        match tag.path:
             case ("inputs", *_) | ("workflow", "parameters", _) | ("workflow", "name" | "namespace") if (
                 tag.kind == "simple"
             ):

@@ -140,7 +140,7 @@ def _output(graph: Graph, entry: Entry, output: Slot) -> None:
     elif entry.kind == "parameters":
         found = value_of(entry.text if entry.text is not None else shown, graph, entry.path)
     elif body := tags(shown):
-        found = graph.variable(tuple(body[0].body.strip().split(".")))
+        found = graph.variable(body[0].path)
     if found is None or (found.port is None) != (output.port is None):
         graph.refuse(entry.path, f"`{formula or shown or entry.name}`")
     if found is None:

@@ -161,10 +161,7 @@ def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
 def _listed(text: str, path: Path, scope: Scope) -> Loop:
     if not tags(text) and (items := parsed(text)) is not None:
         return Loop(scope, items)
-    if (
-        only_tag(text.strip())
-        and (results := scope.results(tuple(tags(text)[0].body.strip().split(".")))) is not None
-    ):
+    if only_tag(text.strip()) and (results := scope.results(tags(text)[0].path)) is not None:
         return Loop(scope, None, results, each=True)
     found = value_of(text, scope, path)
     if found.port is None or found.exact is not None or not only_tag(text.strip()):

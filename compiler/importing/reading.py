@@ -219,7 +219,7 @@ class Scope:
     def sayable(self, text: str) -> bool:
         """Whether all tags of a text are known variables."""
         return all(
-            tag.kind == "simple" and self.variable(tuple(tag.body.strip().split("."))) is not None
+            tag.kind == "simple" and self.variable(tag.path) is not None
             for tag in tags(text)
             if is_filled(text[tag.start : tag.end])
         )

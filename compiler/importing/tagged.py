@@ -29,7 +29,7 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
         if tag.kind == "expression":
             value = expression(tag.body, scope)
         elif tag.kind == "simple" and is_filled(written):
-            value = scope.variable(tuple(tag.body.strip().split(".")))
+            value = scope.variable(tag.path)
         else:
             found.append(written)
             continue
@@ -73,7 +73,7 @@ def unsaid(text: str, scope: Scope) -> Tag | None:
         if tag.kind == "expression":
             value = expression(tag.body, scope)
         elif is_filled(text[tag.start : tag.end]):
-            value = scope.variable(tuple(tag.body.strip().split(".")))
+            value = scope.variable(tag.path)
         else:
             continue
         if value is None or value.held is not None:

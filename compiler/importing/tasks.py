@@ -311,7 +311,7 @@ def _file(graph: Graph, one: Entry, taken: Slot) -> Render:
     if field == "fromExpression":
         found = expression(text, graph)
     elif body := tags(text):
-        found = graph.variable(tuple(body[0].body.strip().split(".")))
+        found = graph.variable(body[0].path)
     if field and (found is None or found.port is not None):
         graph.refuse((*one.path, field), f"`{text}`")
     if found is not None and found.file is not None:

@@ -294,7 +294,7 @@ def _in_argument(call: Call, own: tuple[str, str], field: tuple[str, ...], tag: 
 def _named(tag: Tag) -> list[tuple[str, ...]]:
     """The paths of the variables that a tag names."""
     if tag.kind != "expression":
-        return [tuple(tag.body.strip().split("."))]
+        return [tag.path]
     return [each.path for each in reading.expression(tag.body, typing.Extra("value"), tag=True).named]
 
 
