@@ -257,6 +257,11 @@ class Call:
         return (self.parent or self.owner).path + self.place
 
     @property
+    def depends(self) -> str:
+        """The text of its `depends`; empty if it has none."""
+        return self.data.get("depends") or ""
+
+    @property
     def is_task(self) -> bool:
         """Whether it is a task of a DAG, and neither a step nor a hook."""
         return self.parent is None and self.owner.body == "dag"

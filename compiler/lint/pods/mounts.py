@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.findings import NotForPods
 from flowdsl.compiler.lint.pods.stores import BadArtifact
 from flowdsl.compiler.problem import Problem
@@ -149,11 +150,11 @@ def files_of_variables(view: View) -> Iterator[Problem]:
     Source: Kubernetes, validateFileKeyRefVolumes; Argo Workflows, addVolumeReferences, which adds mounted volumes.
     """
     shared = _shared(view)
-    volumes = {string(each, "name"): each for each in entries(view.spec, "volumes")}
+    volumes = by_name(entries(view.spec, "volumes"))
     kind = UnknownVolume if view.runs else ForeignVolume
     for template in view.templates:
         told = list(_variables(template)) if template.is_pod and not view.is_patched(template) else []
-        own = {string(each, "name"): each for each in entries(template.data, "volumes")}
+        own = by_name(entries(template.data, "volumes"))
         known = _written([*own, *shared]) if told and shared is not None else None
         if known is None:
             continue
@@ -211,7 +212,7 @@ def written(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, loadArtifact and inputArtifactExecutorMounts; Kubernetes, GetAttributes of each volume.
     """
-    shared = {string(each, "name"): each for each in entries(view.spec, "volumes")}
+    shared = by_name(entries(view.spec, "volumes"))
     for template in view.templates:
         artifacts = entries(template.data, "inputs", "artifacts")
         mounts = (
@@ -219,7 +220,7 @@ def written(view: View) -> Iterator[Problem]:
         )
         if not mounts or view.is_patched(template):
             continue
-        own = {string(each, "name"): each for each in entries(template.data, "volumes")}
+        own = by_name(entries(template.data, "volumes"))
         for index, artifact in enumerate(artifacts):
             at = _clean(string(artifact, "path"))
             around = [each for each in mounts if _lies_in(at, _clean(string(each, "mountPath")))]
@@ -243,9 +244,9 @@ def written(view: View) -> Iterator[Problem]:
 
 def below_files(view: View) -> Iterator[Problem]:
     """Nothing is mounted below a file: no container runtime can make a folder there."""
-    shared = {string(each, "name"): each for each in entries(view.spec, "volumes")}
+    shared = by_name(entries(view.spec, "volumes"))
     for template in view.templates:
-        own = {string(each, "name"): each for each in entries(template.data, "volumes")}
+        own = by_name(entries(template.data, "volumes"))
         for place, container in template.containers:
             listed = entries(container, "volumeMounts")
             if len(listed) < 2:

@@ -139,7 +139,7 @@ def daemons(view: View) -> Iterator[Problem]:
 
 def _kept(call: Call) -> int:
     """How many slots the daemons of a call certainly hold."""
-    callee, depends = call.callee, str(call.data.get("depends") or "")
+    callee, depends = call.callee, call.depends
     if callee is None or not (callee.is_pod and callee.data.get("daemon")):
         return 0
     if "when" in call.data or any(sign in depends for sign in ".!|"):
@@ -382,7 +382,7 @@ class _Crowd:
 
 def _surely(call: Call) -> bool:
     """Whether a call of a valid graph, or of steps, runs if all before it succeeded."""
-    text = str(call.data.get("depends") or "")
+    text = call.depends
     if "when" in call.data or not asks(text):
         return "when" not in call.data
     return bool(holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)]))

@@ -208,7 +208,7 @@ def skip(view: View, producer: Call) -> Skip | None:
         return Skip(_SKIPPED, always=never_holds(when))
     if producer.loop and not _is_written(producer, when):
         return Skip(_NONE_RUNS)
-    waits = str(producer.data.get("depends") or "")
+    waits = producer.depends
     if asks(waits):
         return Skip(_LEFT_OUT)
     path, text = amount(producer)
@@ -238,7 +238,7 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
     if why.case == _LEFT_OUT:
         if not runs_without(call, producer):
             return None
-    elif not _runs_without(str(call.data.get("depends") or ""), producer.name):
+    elif not _runs_without(call.depends, producer.name):
         return None
     if not (why.always or producer.loop or runs_with(call, producer)):
         why = Skip(f"has not run when `{call.name}` begins", always=True)
@@ -373,7 +373,7 @@ _PROGRAMS = ("container", "script", "containerSet")
 
 def runs_after(producer: Call, call: Call) -> bool:
     """Whether a call runs even if one that it directly depends on has failed."""
-    if not call.data.get("depends"):
+    if not call.depends:
         before = producer.group < call.group if call.owner.body == "steps" else False
         named = before or producer.name in (call.data.get("dependencies") or ())
         return named and inside(producer.data, "continueOn").get("failed") is True
@@ -395,7 +395,7 @@ _LONGEST = 2000
 
 def _may_run(call: Call, producer: Call, results: tuple[str | None, ...]) -> bool:
     """Whether the `depends` of a task can hold if another one, which it names, has one of these results."""
-    text = str(call.data.get("depends") or "")
+    text = call.depends
     if len(text) > _LONGEST:
         return False
     if not asks(text) and "|" not in text:

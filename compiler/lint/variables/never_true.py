@@ -82,7 +82,7 @@ def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
     """Why a task or step that another one waits for cannot have failed by then, and the fix."""
     goes_on = inside(producer.data, "continueOn").get("failed" if word == "Failed" else "error")
     reason = f"`{call.name}` runs only when `{producer.name}` has not failed"
-    depends: str = call.data.get("depends") or ""
+    depends = call.depends
     if depends:
         if not call.owner.dag.is_sound:
             return None

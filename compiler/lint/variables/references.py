@@ -420,7 +420,7 @@ class Reader:
 
     def skip(self, call: Call) -> Skip | None:
         """The reason why a call may be skipped, as far as known."""
-        depends: str = call.data.get("depends") or ""
+        depends = call.depends
         if not asks(depends) and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
             return None
         found = self.skips

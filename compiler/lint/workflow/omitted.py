@@ -37,7 +37,7 @@ def omitted(view: View) -> Iterator[Problem]:
     """Every task of a DAG runs for some results of the tasks that it depends on."""
     for template in view.templates:
         for call in template.calls if template.body == "dag" else ():
-            text: str = call.data.get("depends") or ""
+            text = call.depends
             if (asked := _asked(call, text)) is None:
                 continue
             operands, tasks = asked
@@ -74,7 +74,7 @@ def _tried(call: Call, producer: Call, end: frozenset[str]) -> Iterator[tuple[bo
     Nothing if there are more tasks than can be tried, and where one of them waits for the producer.
     """
     graph = call.owner
-    texts = [str(each.data.get("depends") or "") for each in (producer, call)]
+    texts = [each.depends for each in (producer, call)]
     try:
         made, used = (depends(text) if text else () for text in texts)
     except GrammarError:
@@ -105,7 +105,7 @@ def succeeds_without(producer: Call) -> bool:
 
     False if there are more tasks than can be tried.
     """
-    text = str(producer.data.get("depends") or "")
+    text = producer.depends
     asked = _asked(producer, text)
     return asked is not None and not all(_answers(text, *asked, _good_ends))
 
