@@ -6,7 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_list, is_mapping
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def base_of(document: Json) -> str:
 
 def own_name(document: Json) -> str:
     """The name of the run that a document is; empty if each run of it gets another one."""
-    return str(part(document, "metadata").get("name") or "") if is_run(document) else ""
+    return name_of(document) if is_run(document) else ""
 
 
 def workflow_spec(document: Json) -> Json:

@@ -12,7 +12,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.quantity import spelled
 from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
-from flowdsl.runtime.parts import part, several, texts
+from flowdsl.runtime.parts import name_of, part, several, texts
 from flowdsl.runtime.problem import Problem, wanted_by
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def over_quota(quotas: Iterable[Json], namespace: str, pods: Sequence[Pod]) -> l
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue
         hard, used = amounts(part(spec, "hard")), amounts(part(status, "used"))
-        name = str(part(quota, "metadata").get("name") or "")
+        name = name_of(quota)
         within = f"ResourceQuota `{name}` of namespace `{namespace}`"
         remedy = f"kubectl describe resourcequota {shlex.quote(name)} -n {shlex.quote(namespace)}"
         if _RUNS in hard and used.get(_RUNS, Decimal(0)) >= hard[_RUNS]:

@@ -33,3 +33,8 @@ def text(of: Json, name: str) -> str:
     """A nested value as text, whatever its type."""
     found = of.get(name)
     return "" if found is None else str(found)
+
+
+def name_of(found: Json) -> str:
+    """The name of an object; empty if it has none."""
+    return text(part(found, "metadata"), "name")

@@ -22,7 +22,7 @@ from flowdsl.runtime.cluster.kinds import (
 from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.documents import containers
 from flowdsl.runtime.local.objects import bodies, is_known, objects
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,5 +180,5 @@ def made(resource: Json) -> Iterator[tuple[str, str]]:
     """The kinds and names of the objects that a resource template creates; a name that depends on the run is empty."""
     if resource.get("action") in ("create", "apply"):
         for one in objects(resource):
-            name = str(part(one, "metadata").get("name") or "")
+            name = name_of(one)
             yield str(one.get("kind") or ""), name if is_known(name) else ""

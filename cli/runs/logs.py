@@ -330,7 +330,7 @@ def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> No
     names = run.names(workflow)
     meant = near(wanted.step, names)
     known = f"is it `{meant}`?" if meant else f"it has {', '.join(names[:12])}"
-    raise Refused(f"{run.name_of(workflow)} has no step `{wanted.step}`: {known}")
+    raise Refused(f"{workflow['metadata']['name']} has no step `{wanted.step}`: {known}")
 
 
 def _check_container(wanted: Wanted, pods: Sequence[Json]) -> None:

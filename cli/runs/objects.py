@@ -10,7 +10,7 @@ from flowdsl.cli.pipelines.compiling import MANIFESTS, parted
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.parts import part
+from flowdsl.runtime.parts import name_of, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,4 +70,4 @@ def _objects(path: Path) -> list[Json]:
 
 
 def _name(one: Json) -> str:
-    return str(part(one, "metadata").get("name") or "")
+    return name_of(one)

@@ -10,7 +10,7 @@ from flowdsl.compiler.options.placement import label
 from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.cluster.kinds import NODE
 from flowdsl.runtime.fitting import repelling
-from flowdsl.runtime.parts import part
+from flowdsl.runtime.parts import name_of, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,10 +40,6 @@ def _devices(node: Json) -> dict[str, int]:
     return counted(amounts(part(part(node, "status"), "capacity")))
 
 
-def _name(node: Json) -> str:
-    return str(part(node, "metadata").get("name"))
-
-
 def _labels_of(node: Json) -> dict[str, str]:
     found: dict[str, str] = part(part(node, "metadata"), "labels")
     return found
@@ -61,7 +57,7 @@ def _labels(visit: Visit, nodes: list[Json]) -> Iterator[Check]:
     products = sorted({labels[key] for node in nodes if key in (labels := _labels_of(node))})
     if products:
         yield Check("gpus", "ok", f"nodes with GPUs: {len(nodes)}, of {_listed(products)}")
-    bare = [_name(node) for node in nodes if key not in _labels_of(node)]
+    bare = [name_of(node) for node in nodes if key not in _labels_of(node)]
     if bare:
         text = f"nodes with GPUs have no label `{key}`, so product= finds none of them: {_listed(bare)}"
         own = f'labels = {{"gpu.product" = "..."}} in {visit.settings}'
@@ -84,7 +80,7 @@ def _taints(visit: Visit, nodes: list[Json]) -> Iterator[Check]:
             known += profile.spot.tolerations
         for taint in repelling(node, {"tolerations": known}):
             value = f"={taint['value']}" if taint.get("value") else ""
-            found.setdefault(f"{taint.get('key')}{value}:{taint.get('effect')}", []).append(_name(node))
+            found.setdefault(f"{taint.get('key')}{value}:{taint.get('effect')}", []).append(name_of(node))
     for words, names in found.items():
         text = f"steps with gpu= do not tolerate the taint `{words}` of {_listed(names)}: they are kept away"
         remedy = f'write gpu-taints = ["{words}"] in {visit.settings}, or in the pool that these nodes are'

@@ -18,7 +18,7 @@ from flowdsl.runtime.local.places import file_of, link, linked
 from flowdsl.runtime.local.pods.store import place
 from flowdsl.runtime.logs.source import place as way
 from flowdsl.runtime.names import said_near, task_of
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -57,7 +57,7 @@ class Earlier:
         self.manifest: Json = header["manifest"]
         self.references: list[Json] = header["references"]
         self.settings: Json = header["settings"]
-        self._name = str(part(self.manifest, "metadata").get("name", ""))
+        self._name = name_of(self.manifest)
         self._run = run
         nodes = part(part(self.status, "status"), "nodes")
         again = _following(nodes, _named(nodes.values(), step, self._name), self._name)
@@ -241,7 +241,7 @@ def _with_others(step: str, node: Json, nodes: Sequence[Json], spec: Json, run: 
 def only(manifest: Json, status: Json, step: str) -> Json:
     """A workflow of one step, with the inputs that it had in an earlier run. Raises RunError."""
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
-    run = str(part(status, "metadata").get("name", ""))
+    run = name_of(status)
     node = _one(nodes, step, run)
     spec: Json = part(manifest, "spec")
     _with_others(step, node, nodes, spec, run)

@@ -17,7 +17,7 @@ from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Base, Templates, Unknown
 from flowdsl.runtime.local.controller.workflow import spec_of
 from flowdsl.runtime.names import listed, meant
-from flowdsl.runtime.parts import part, several, texts
+from flowdsl.runtime.parts import name_of, part, several, texts
 
 Json = dict[str, Any]
 
@@ -84,7 +84,7 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
         spec = spec_of(manifest, references)
     except ArgoError as error:
         return Verdict([], [f"{error}: name the file that has it, too"])
-    run = str(part(manifest, "metadata").get("name", ""))
+    run = name_of(manifest)
     refusals: dict[str, None] = {}
     templates = Templates(run, spec, references)
     uses = list(reached(templates, spec, asked, refusals))
@@ -118,7 +118,7 @@ def _claims(spec: Json, uses: list[Use], run: str) -> dict[str, None]:
         for volume in several(place, "volumes")
         if part(volume, "persistentVolumeClaim").get("claimName")
     }
-    new = (str(part(one, "metadata").get("name")) for one in several(spec, "volumeClaimTemplates"))
+    new = (name_of(one) for one in several(spec, "volumeClaimTemplates"))
     return found | dict.fromkeys(f"{run}-{name}" for name in new)
 
 
@@ -159,7 +159,7 @@ def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
         spec = spec_of(manifest, references)
     except ArgoError:
         return {}
-    run = str(part(manifest, "metadata").get("name", ""))
+    run = name_of(manifest)
     templates = Templates(run, spec, references)
     uses = list(reached(templates, spec, Asked(), {}))
     found = {use.task: use.template for use in uses}

@@ -12,7 +12,7 @@ from flowdsl.grammar.digest import digest
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import RUNS
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder:
         if claim:
             found[one["name"]] = mounts.get(str(claim), shared / str(claim))
     for one in several(spec, "volumeClaimTemplates"):
-        name = str(part(one, "metadata").get("name", ""))
+        name = name_of(one)
         found[name] = folder / "volumes" / f"{part(manifest, 'metadata')['name']}-{name}"
     return found
 

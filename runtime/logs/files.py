@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.logs.join import Part
-from flowdsl.runtime.logs.run import chosen_containers, entry_of, last_failures, means, name_of, nodes_of
+from flowdsl.runtime.logs.run import chosen_containers, entry_of, last_failures, means, nodes_of
 from flowdsl.runtime.logs.source import Source, place
 from flowdsl.runtime.logs.together import Given
+from flowdsl.runtime.parts import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

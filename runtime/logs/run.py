@@ -14,7 +14,7 @@ from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
 from flowdsl.runtime.names import is_log
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 from flowdsl.runtime.phases import ENDED, FAILURES, RUNNING
 
 if TYPE_CHECKING:
@@ -87,11 +87,6 @@ def entry_of(workflow: Json) -> str:
     return next(
         (str(one["entrypoint"]) for one in _specs(workflow) if one.get("entrypoint")), name_of(workflow)
     )
-
-
-def name_of(workflow: Json) -> str:
-    """The name of a run."""
-    return str(workflow["metadata"]["name"])
 
 
 def of_one_step(workflow: Json) -> bool:

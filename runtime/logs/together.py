@@ -17,7 +17,8 @@ from flowdsl.runtime.cluster.trouble import Unread
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.executor import asked, of_the_step
 from flowdsl.runtime.logs.join import Part, nanoseconds
-from flowdsl.runtime.logs.run import Wanted, name_of, sources
+from flowdsl.runtime.logs.run import Wanted, sources
+from flowdsl.runtime.parts import name_of
 from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:

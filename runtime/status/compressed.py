@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.runtime.cluster.trouble import Unreadable, Unsupported
-from flowdsl.runtime.parts import part, text
+from flowdsl.runtime.parts import name_of, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def opened(workflow: Json) -> Json:
     """
     status = part(workflow, "status")
     packed = status.get("compressedNodes")
-    name = text(part(workflow, "metadata"), "name")
+    name = name_of(workflow)
     if packed:
         try:
             nodes = _nodes(_unpacked(_decoded(packed), name))

@@ -8,7 +8,7 @@ from flowdsl.grammar.labels import RUN, maker
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
-from flowdsl.runtime.parts import part, several, text
+from flowdsl.runtime.parts import name_of, part, several, text
 from flowdsl.runtime.status.reasons import seen, why
 from flowdsl.runtime.status.run import Run
 
@@ -90,7 +90,7 @@ def _waiting(cluster: Reader, pods: list[Json], namespace: str) -> list[Json]:
     found: list[Json] = []
     silent = [one for one in pods if text(part(one, "status"), "phase") == "Pending" and not why(one)]
     for pod in silent[:_ASKED]:
-        name = text(part(pod, "metadata"), "name")
+        name = name_of(pod)
         fields = f"involvedObject.kind=Pod,involvedObject.name={name}"
         try:
             found.extend(cluster.list(EVENT, fields=fields, namespace=namespace or None).items)

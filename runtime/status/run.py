@@ -10,7 +10,7 @@ from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.names import is_hidden
-from flowdsl.runtime.parts import part, several, text
+from flowdsl.runtime.parts import name_of, part, several, text
 from flowdsl.runtime.phases import FAILURES, FULFILLED, PENDING, RUNNING, phase
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes
@@ -154,7 +154,7 @@ class Run:
         """The name of a node's pod."""
         pod = self.pod(node)
         if pod is not None:
-            return text(part(pod, "metadata"), "name")
+            return name_of(pod)
         return pod_name(self.name, node.name, node.template)
 
     def workers(self, node: Node) -> list[Json]:
@@ -206,7 +206,7 @@ class Run:
     def _waiting(self, workers: list[Json]) -> str:
         """Why pods of a Job do not run yet: how many, and the reason for the first."""
         events = self._events
-        reasons = [why(one, events.get(text(part(one, "metadata"), "name"), ())) for one in workers]
+        reasons = [why(one, events.get(name_of(one), ())) for one in workers]
         waiting = [reason for reason in reasons if reason]
         return f"{len(waiting)} of {len(workers)} pods wait: {waiting[0]}" if waiting else ""
 

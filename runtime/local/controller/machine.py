@@ -28,7 +28,7 @@ from flowdsl.runtime.local.controller.workflow import (
     whole_marks,
 )
 from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
@@ -361,5 +361,5 @@ class Machine:
 
 
 def _claim(run: str, template: Json) -> Json:
-    name = str(part(template, "metadata").get("name", ""))
+    name = name_of(template)
     return {"name": name, "persistentVolumeClaim": {"claimName": f"{run}-{name}"}}

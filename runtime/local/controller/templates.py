@@ -16,7 +16,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import any_string, parameters_json
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 
 Json = dict[str, Any]
 
@@ -49,7 +49,7 @@ class Templates:
         self.others: dict[tuple[bool, str], Base] = {}
         for document in references:
             cluster = document.get("kind") == "ClusterWorkflowTemplate"
-            name = str(part(document, "metadata").get("name", ""))
+            name = name_of(document)
             scope = f"{'cluster' if cluster else 'namespaced'}/{name}"
             self.others[cluster, name] = _base(scope, part(document, "spec"))
         self._results: dict[int, tuple[Json, frozenset[str]]] = {}

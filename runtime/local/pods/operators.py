@@ -14,7 +14,7 @@ from flowdsl.runtime.local.controller.events import Outcome, PodEnded, PodRunnin
 from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.ports import Ports
 from flowdsl.runtime.local.pods.train_jobs import JOB_SET, TRAINING, Trainings, Wanted, kind_of
-from flowdsl.runtime.parts import part
+from flowdsl.runtime.parts import name_of, part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,7 +204,7 @@ class Operators:
         if resource["action"] not in ("patch", "delete"):
             return
         for one in replaced(resource):
-            name, kind = str(part(one, "metadata").get("name") or ""), str(one.get("kind"))
+            name, kind = name_of(one), str(one.get("kind"))
             key = (JOB_SET if kind == TRAINING else kind, name)
             deleted = resource["action"] == "delete"
             if key in self._nodes and (deleted or part(one, "spec").get("suspend")):

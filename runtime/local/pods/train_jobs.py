@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import WORKER
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,7 +89,7 @@ def _train(one: Json, training: Json, policy: Json) -> None:
         env = {str(each["name"]): each for each in several(container, "env")}
         env |= {str(each["name"]): each for each in several(trainer, "env")}
         if "torch" in policy:
-            name = str(part(training, "metadata").get("name"))
+            name = name_of(training)
             each = trainer.get("numProcPerNode", part(policy, "torch").get("numProcPerNode", "auto"))
             env |= {found["name"]: found for found in _met(name, count, str(each))}
         container["env"] = list(env.values())
@@ -135,7 +135,7 @@ class Trainings:
     def asked(self, resource: Json, found: Json) -> Wanted | str | None:
         """What a `resource` refers to: pods to be emulated, or why it fails; None if there is nothing to do."""
         action, kind = str(resource["action"]), kind_of(found)
-        name = str(part(found, "metadata").get("name") or "")
+        name = name_of(found)
         if action == "delete":
             (self._runtimes if kind == RUNTIME else self._made).pop(name, None)
             return None
