@@ -158,7 +158,7 @@ def named_lists(
     """The parameters and their lists; empty, and recorded, if `over` names none."""
     if not is_value(over) and isinstance(over, (Mapping, Grid)):
         named = cast("Mapping[str, Any] | Grid", over)
-        if not (named.lists if isinstance(named, Grid) else named):
+        if not lists_of(named):
             trace.report("EmptyOver", Argument(site, "over"))
         return named
     first = next((name for name in call.target.signature.by_name if name not in fixed), "parameter")
@@ -166,9 +166,14 @@ def named_lists(
     return {}
 
 
+def lists_of(over: Mapping[str, Any] | Grid) -> Mapping[str, Any]:
+    """The lists that a loop runs over, by parameter."""
+    return over.lists if isinstance(over, Grid) else over
+
+
 def known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, site: Site) -> frozenset[str]:
     """The parameters that `over` names; unknown names are recorded."""
-    lists = over.lists if isinstance(over, Grid) else over
+    lists = lists_of(over)
     signature = call.target.signature
     known = tuple(parameter.name for parameter in signature.parameters)
     for name in lists:
@@ -180,7 +185,7 @@ def known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, sit
 
 def filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, object]) -> frozenset[str]:
     """The parameters that the loop fills, or would fill without a recorded mistake in `over`."""
-    lists = over.lists if isinstance(over, Grid) else over
+    lists = lists_of(over)
     known = [parameter.name for parameter in call.target.signature.parameters]
     filled = {name for name in lists if name in known}
     unknown = [str(name) for name in lists if name not in known]
@@ -196,7 +201,7 @@ def _lists(
 ) -> None:
     """Set the items of the loop: rows if all are constant, else lists."""
     site = loop.site
-    lists = over.lists if isinstance(over, Grid) else over
+    lists = lists_of(over)
     columns = {name: _column(trace, call, name, lists[name], site) for name in lists if name in names}
     known = {name: column for name, column in columns.items() if isinstance(column, list)}
     if any(column is None for column in columns.values()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, ParamSpec, TypeVar, cast
 
-from flowdsl.loop import body_call, count, filled, finish, known_names, named_lists, said, shown
+from flowdsl.loop import body_call, count, filled, finish, known_names, lists_of, named_lists, said, shown
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Argument, Site, here
 from flowdsl.space import Grid, Learning, Method, Objective, Space
@@ -77,7 +77,7 @@ def sweep(
 
     over = named_lists(trace, call, over, site, fixed)
     names = known_names(trace, call, over, site)
-    lists = over.lists if isinstance(over, Grid) else over
+    lists = lists_of(over)
     spaces = {name: space for name, space in lists.items() if name in names}
     loop.rows = draw(trace, loop, call.target, spaces, trials=trials, search=search, seed=seed)
     loop.minimum = _minimum(trace, loop, min_success)

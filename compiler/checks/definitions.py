@@ -49,7 +49,7 @@ from flowdsl.tracing.trace import held_in
 from flowdsl.values import types as t
 from flowdsl.values.expr import Poison, leaves
 from flowdsl.values.later import later
-from flowdsl.values.lift import is_dict, lift
+from flowdsl.values.lift import default_of, is_dict, lift
 from flowdsl.values.signature import MISSING, is_function, is_method
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
             wrong = _default(parameter, place)
             yield from wrong
             if not wrong:
-                expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                expr = default_of(parameter)
                 yield from volumes.files(expr, place, set())
                 if checkpoints.inside(expr):
                     yield Diagnostic(CheckpointUse(), place)

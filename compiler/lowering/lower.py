@@ -22,7 +22,7 @@ from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import pipeline_options
 from flowdsl.compiler.volumes import claims
 from flowdsl.places.place import Definition
-from flowdsl.values.lift import lift
+from flowdsl.values.lift import default_of
 from flowdsl.values.signature import MISSING, Parameter
 
 if TYPE_CHECKING:
@@ -141,5 +141,4 @@ class Lowering:
 def _default(parameter: Parameter) -> str | None:
     if parameter.default is MISSING:
         return None
-    expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
-    return text_of(expr, parameter.type)
+    return text_of(default_of(parameter), parameter.type)

@@ -22,7 +22,7 @@ from flowdsl.pipeline import PipelineDef
 from flowdsl.tracing.trace import FAILED, Call, regions
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Many, OnVolume, Op, Out, Rows, Status, Stored, leaves
-from flowdsl.values.lift import lift
+from flowdsl.values.lift import default_of
 from flowdsl.values.value import part_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Planner(Shared):
         forms: dict[str, Form] = {}
         for parameter in owner.signature.parameters:
             if t.holds_file(parameter.type):
-                default = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                default = default_of(parameter)
                 form, values = self.given(default, parameter.type)
                 forms[parameter.name] = form
                 self.defaults[parameter.name] = Carried(form, values, parameter.type)

@@ -23,6 +23,8 @@ from flowdsl.volume import Volume, VolumePath
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from flowdsl.values.signature import Parameter
+
 _SMALL = 2**63
 _SHOWN = 40
 _ADDRESS = regex(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
@@ -85,6 +87,11 @@ def lift(
         return plain
     complain("WrongType", want=t.spell(want), have=spelled(value, inner), members=t.members(inner))
     return Poison()
+
+
+def default_of(parameter: Parameter) -> Expr:
+    """The default of a parameter, which is known to be of its type."""
+    return lift(parameter.default, parameter.type, lambda *args, **data: None)
 
 
 def lift_plain(value: object, want: t.Type) -> Expr | None:
