@@ -40,6 +40,10 @@ class Documents(NamedTuple):
         """All of them."""
         return [*self.meant, *self.others]
 
+    def program_of(self, document: Json) -> Program | None:
+        """The program of a document that comes from a pipeline."""
+        return next((one for each, one in self.programs if each is document), None)
+
 
 def right_documents(
     targets: Sequence[str],

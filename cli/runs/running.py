@@ -48,7 +48,7 @@ def run_files(targets: Sequence[str], options: Options, goal: Target, search: Se
     if right is None:
         return WRONG
     document, references = chosen(right.meant, right.others)
-    program = next((one for each, one in right.programs if each is document), None)
+    program = right.program_of(document)
     again = () if search is not None else targets
     named = parted(Path(targets[0]))[1] is not None  # then nobody expects the others of its file
     left = [base_of(one) for one in right.others if not named and (is_run(one) or is_cron(one))]

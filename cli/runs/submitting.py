@@ -57,7 +57,7 @@ def submit_file(
     if right is None:
         return WRONG
     document, _ = chosen(right.meant, right.others)
-    program = next((one for each, one in right.programs if each is document), None)
+    program = right.program_of(document)
     texts = given.pairs(options.parameters, "-p")
     values = parameters.remote(texts, document, program)
     run = submission(document, _asked(options, values.texts))
