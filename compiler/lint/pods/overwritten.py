@@ -65,8 +65,9 @@ def overwritten(view: View) -> Iterator[Problem]:
         if _repeats(call) and call.callee is not None:
             for template in _leaves(call.callee):
                 yield from _of_items(view, call, template, told)
+    known: _Known = {}
     for template in view.templates:
-        found = _in_graph(view, template) if template.body in GRAPH_BODIES else _in_template(template)
+        found = _in_graph(view, template, known) if template.body in GRAPH_BODIES else _in_template(template)
         for path, finding in found:
             if path not in told:
                 told.add(path)
@@ -103,16 +104,15 @@ def _in_template(template: Template) -> Iterator[tuple[Path, Finding]]:
             yield one.path, SameKey(f"artifacts `{other.name}` and `{one.name}`", one.key, _EACH)
 
 
-def _in_graph(view: View, graph: Template) -> Iterator[tuple[Path, Finding]]:
+def _in_graph(view: View, graph: Template, known: _Known) -> Iterator[tuple[Path, Finding]]:
     """The findings about calls that write where a call before them does, and do not read what this has written."""
     own = {name: f"{{{{inputs.parameters.{name}}}}}" for name in graph.parameters}
-    known: _Known = {}
     first: dict[str, tuple[Call, str]] = {}
     for call in _certain(graph):
         given = _given(call, own)
         assert call.callee is not None
-        read = {one.where for one in _all_places(call.callee, "inputs", given, known)}
-        for one in _all_places(call.callee, "outputs", given, known):
+        read = _all_places(call.callee, "inputs", given, known)
+        for one in _all_places(call.callee, "outputs", given, known).values():
             other, name = first.setdefault(one.where, (call, one.name))
             if other is not call and one.where not in read and not _takes(call, other):
                 second = f"`{one.name}` of " if one.name != name else ""
@@ -120,19 +120,25 @@ def _in_graph(view: View, graph: Template) -> Iterator[tuple[Path, Finding]]:
                 yield _shown(view, one.template, one.path, call), SameKey(who, one.key)
 
 
-_Known = dict[tuple[int, str, str], list[_Place]]
-"""The locations of a template, by its identity, the side, and the values of its inputs."""
+_Known = dict[tuple[int, str, str], dict[str, _Place]]
+"""The places of a template by their locations, by its identity, the side, and the values of its inputs."""
+
+_MOST = 2_000
+"""For how many inputs templates are looked at: graphs that call each other twice have twice as many at each level."""
 
 
-def _all_places(template: Template, side: str, given: dict[str, str], known: _Known) -> list[_Place]:
-    """The fixed locations of a template and of those that it certainly calls."""
+def _all_places(template: Template, side: str, given: dict[str, str], known: _Known) -> dict[str, _Place]:
+    """The fixed places of a template and of those that it certainly calls, by their locations."""
+    if len(known) >= _MOST:
+        given = {}
     key = id(template), side, compact(given)
     if key not in known:
-        known[key] = []  # for a template that calls itself
-        known[key] = list(_places(template, side, given))
+        known[key] = {}  # for a template that calls itself
+        found = {one.where: one for one in _places(template, side, given)}
         for call in _certain(template):
             assert call.callee is not None
-            known[key] += _all_places(call.callee, side, _given(call, given), known)
+            found |= _all_places(call.callee, side, _given(call, given), known)
+        known[key] = found
     return known[key]
 
 
