@@ -320,7 +320,9 @@ def is_driver(text: str) -> bool:
 
 def is_search(text: str) -> bool:
     """Whether `text` is a DNS search domain. Source: validatePodDNSConfig."""
-    return text == "." or is_dns_subdomain(text.removesuffix(".").replace("_", "a"))
+    labels = text.removesuffix(".").split(".")
+    plain = ".".join(each.removeprefix("_").replace("_", "-") for each in labels)
+    return text == "." or (len(text) <= 253 and is_dns_subdomain(plain))
 
 
 def is_sysctl(text: str) -> bool:
@@ -570,7 +572,7 @@ FORMS: Mapping[Field, Form] = {
         "a domain to search",
         is_search,
         "not a domain",
-        "use lower-case letters, digits, `-`, `_` and `.`",
+        "use lower-case letters, digits, `-`, `_` and `.`, with a letter or digit at the end of each part",
     ),
     **{
         ("PodSpec", field): Form(
