@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.named import NamedTuple
@@ -91,6 +90,8 @@ class Textual(Node):
     @property
     def cls(self) -> type[Any]:
         """The class itself."""
+        from importlib import import_module
+
         found: type[Any] = getattr(import_module(self.module), self.name)
         return found
 
