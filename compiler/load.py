@@ -330,9 +330,32 @@ def raised(error: BaseException, filename: str, pipeline: str = "", text: str = 
     first = str(error).strip().partition("\n")[0]
     said = f"{type(error).__name__}: {first}" if first else type(error).__name__
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
-    known = _OF_A_PACKAGE if str(error) == _ALONE else missing and way_out(text)
+    known = (
+        _OF_A_PACKAGE
+        if str(error) == _ALONE
+        else missing and (way_out(text) or _elsewhere(missing, filename))
+    )
     finding = Raised(error=said, module=missing, pipeline=pipeline, known=known)
     return Diagnostic(finding, _in_file(error, filename))
+
+
+def _elsewhere(missing: str, filename: str) -> str:
+    """The way out for a module that is in another folder of the project; empty if it is not."""
+    import shlex
+
+    top = missing.partition(".")[0]
+    for above in Path(filename).absolute().parents:
+        for folder in (above, above / "src"):
+            if (folder / f"{top}.py").is_file() or any((folder / top).glob("*.py")):
+                shown = shlex.quote(os.path.relpath(folder))
+                return f"`{top}` is in {shown}: set PYTHONPATH={shown}, or install the project: `pip install -e .`"
+        if any((above / one).exists() for one in _ROOT):
+            return ""
+    return ""
+
+
+_ROOT = (".git", "pyproject.toml", "setup.py")
+"""What is in the uppermost folder of a project."""
 
 
 def _is_missing(error: BaseException, filename: str) -> bool:

@@ -374,6 +374,21 @@ def test_a_module_that_is_not_installed(folder: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("package", "place"), [("src/shapes", "../src"), ("shapes", "..")])
+def test_a_module_in_another_folder_of_the_project(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, package: str, place: str
+) -> None:
+    (folder / "pipelines").mkdir()
+    (folder / package).mkdir(parents=True)
+    write(folder / package / "area.py", "AREA = 1\n")
+    write(folder / "pyproject.toml", "")
+    monkeypatch.chdir(folder / "pipelines")
+    error = refused(folder / "pipelines/pipeline.py", "from shapes.area import AREA\n")
+    assert error.diagnostic.finding.advice == (
+        f"`shapes` is in {place}: set PYTHONPATH={place}, or install the project: `pip install -e .`"
+    )
+
+
 def without_depth(text: str) -> str:
     """A traceback without the number of frames that Python had left."""
     return re.sub(r"repeated \d+ more times", "repeated", text)
