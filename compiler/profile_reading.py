@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Wrong = BadSetting | OwnShortName | UnknownCluster | UnknownSetting
 
 _MEBI = 1024 * 1024
+_FEW = 3
+"""The most keys of a table that are named in a message."""
 _LABEL = 'label = "karpenter.sh/capacity-type=spot"'
 _RESOURCE = 'resource = "nvidia.com/gpu.shared"'
 
@@ -118,7 +120,8 @@ class _Reader:
         """What a table says, by the fields for its keys."""
         made: dict[str, Any] = {}
         if not is_mapping(given):
-            self._whole(at, given, f"[{at}]")
+            known = f", with {' and '.join(f'`{key}`' for key in keys)}" if len(keys) <= _FEW else ""
+            self._whole(at, given, f"[{at}]{known}")
             return made
         for key, value in given.items():
             match keys.get(key):
@@ -248,14 +251,15 @@ def _tolerations(value: object) -> tuple[dict[str, str], ...]:
     """The tolerations of taints. Soft ones too: a pod that tolerates them is not kept away."""
     try:
         return tuple(toleration(_text(one)) for one in _list(value))
-    except GrammarError:
-        example = '["nvidia.com/gpu=present:NoSchedule"]'
-        raise _Bad("a list of taints as kubectl writes them", example) from None
+    except GrammarError as error:
+        want = f"a list of taints as kubectl writes them, with {error.expected}"
+        raise _Bad(want, '["nvidia.com/gpu=present:NoSchedule"]') from None
 
 
 def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise _Bad("a whole number from 0", "8")
+        quoted = isinstance(value, str) and value.isdecimal()
+        raise _Bad("a whole number from 0", f"{value}, without quotes" if quoted else "8")
     return value
 
 

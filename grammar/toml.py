@@ -17,6 +17,7 @@ _KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _HEADER = regex(rf"[ \t]*\[{{1,2}}[ \t]*({_KEYS})[ \t]*\]")
 _ENTRY = regex(rf"(?:^[ \t]*|[{{,][ \t]*)({_KEYS})[ \t]*=")
 _ONE = regex(_KEY)
+_TEXT = regex(r"\"[^\"]*\"|'[^']*'")
 
 
 class Place(NamedTuple):
@@ -25,6 +26,13 @@ class Place(NamedTuple):
     line: int
     column: int
     end: int
+
+
+class _Level(NamedTuple):
+    """A table, and the last key in it."""
+
+    table: list[str]
+    key: list[str]
 
 
 def place(text: str, path: Sequence[str]) -> Place:
@@ -40,12 +48,16 @@ def place(text: str, path: Sequence[str]) -> Place:
             table = _names(header[1])
             entries = [(header, table)]
         else:
-            around = table
+            levels = [_Level(table, table)]  # of inline tables, the innermost last
+            end = 0
             for entry in _ENTRY.finditer(line):
-                # After a comma comes the next key of the same inline table.
-                beside = around[:-1] if line[entry.start()] == "," else around
-                around = [*beside, *_names(entry[1])]
-                entries.append((entry, around))
+                for _ in range(_TEXT.sub("", line[end : entry.start()]).count("}")):
+                    levels = levels[:-1] or levels
+                if line[entry.start()] == "{":
+                    levels.append(_Level(levels[-1].key, levels[-1].key))
+                levels[-1] = _Level(levels[-1].table, [*levels[-1].table, *_names(entry[1])])
+                entries.append((entry, levels[-1].key))
+                end = entry.end()
         for match, names in entries:
             alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(names, path, strict=False)))
             if alike > depth:
