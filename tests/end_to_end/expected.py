@@ -727,6 +727,20 @@ def entries(plain: Plain, m: Any, volumes: Volumes) -> None:
     plain("said", m.said, made, {"first": 1, "others": [trained, given]}, twice, rows, [1, "x"])
 
 
+def bundles(plain: Plain, m: Any, volumes: Volumes, count: int = 3) -> None:
+    def loop(step: Any, given: list[Any], name: str = "") -> list[Any]:
+        name = name or step.__name__
+        return [plain(f"{name}.{step.__name__}({at})", step, one) for at, one in enumerate(given)]
+
+    loop(m.joined, plain("pairs", m.pairs, count))
+    plain("show-parts", m.show_parts, loop(m.parts, [1, 2]))
+    plain("show-named", m.show_named, loop(m.named, [1, 2]))
+    wholes = loop(m.whole, [1, 2], "wholes")
+    plain("count-wholes", m.count_wholes, wholes)
+    plain("show-whole", m.show_whole, wholes[1])
+    plain("show-several", m.show_several, loop(m.several, [1, 2]))
+
+
 # --- examples/ -------------------------------------------------------------------------------------
 
 

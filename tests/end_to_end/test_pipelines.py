@@ -44,6 +44,7 @@ CASES = [
     Case(LOWERING / "scattered.py", {}),
     Case(LOWERING / "scattered.py", {"names": ["b", "c", "a"]}),
     Case(LOWERING / "volume.py", {}),
+    Case(PIPELINES / "bundles.py", {}),
     Case(PIPELINES / "choices.py", {}),
     Case(PIPELINES / "choices.py", {"size": 1, "word": "x", "force": True}),
     Case(PIPELINES / "choices.py", {"size": 6, "kind": "b"}),

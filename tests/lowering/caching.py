@@ -23,6 +23,11 @@ def fetch(url: str) -> Path:
     command("wget", "-O", output(), url, env={"AGENT": "flowdsl"})
 
 
+@container(image="busybox:1.36", cache=True)
+def lines(text: Path) -> str:
+    return command("sh", source='wc -l "$TEXT"', env={"TEXT": f"{text}"}, stdout=True)
+
+
 @step(image=IMAGE)
 def make(rows: int) -> Path:
     out = Path("rows.txt")
@@ -63,6 +68,7 @@ def again(data: Path) -> Trained:
 @pipeline(cache=True)
 def caching(rows: int = 10) -> None:
     data = clean(fetch("https://example.com/reviews.txt"), make(rows))
+    lines(data)
     runs = sweep(train, over={"rate": choice(0.1, 0.2)}, objective=minimize("loss"), data=data)
     publish(train.options(name="refined")(again(runs.best.model).model, 0.01).model)
     with when(total(fan_out(count.options(cache=False), over={"part": [1, 2]})) > 2):

@@ -100,6 +100,11 @@ def keep() -> None:
     )
 
 
+@resource("create", owner=True)
+def hidden(metadata: dict[str, str]) -> None:
+    manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+
 @resource("apply")
 def apply(objects: Path) -> None:
     manifest(objects)
@@ -123,5 +128,6 @@ def objects(name: str = 'a "b" $d') -> str:
     fan_out(settings, over={"text": ["a", "b"]})
     scale(made.succeeded)
     keep()
+    hidden({"generateName": made.uid})
     drop.options(after=[data])()
     return data["text"]

@@ -47,6 +47,7 @@ def sources(month: str = "2026-11", base: Path = BASE, texts: list[Path] = [DATA
     google = count(GCS(f"raw/{month}", "datasets", credentials=Secret("google", "key.json")))
     azure = count(Azure("raw.zip", "datasets", "https://example.blob.core.windows.net", archive="zip"))
     git = count(Git("git@example.com:team/data.git", month, depth=1, submodules=False, insecure=True, ssh_key=Secret("git", "key")))
+    count.options(name="of-branch")(Git("https://example.com/team/data.git", branch="main"))
     web = count(
         Http(
             f"https://example.com/{month}.txt",
