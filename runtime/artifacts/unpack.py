@@ -36,6 +36,7 @@ _TAR_MAGIC = slice(257, 262)
 _BROKEN = (
     tarfile.TarError,
     zipfile.BadZipFile,
+    NotImplementedError,  # a zip of a newer kind
     zlib.error,
     EOFError,
     gzip.BadGzipFile,
@@ -211,6 +212,8 @@ def _zip_fault(member: zipfile.ZipInfo, path: str) -> str:
     """Why a member of an archive is not extracted to a path; empty if it is."""
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "it is a link, a device or a pipe"
+    if member.header_offset < 0:
+        return "it begins before its archive"
     return "it is encrypted" if member.flag_bits & 1 else fault(path)
 
 

@@ -171,6 +171,18 @@ def test_a_zip_with_a_nul_in_a_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_a_damaged_archive_is_refused_in_words(tmp_path: Path, kind: str) -> None:
+    """With any byte changed, or cut there, it can still be unpacked, or is said to be wrong."""
+    whole = zipped(["a", "b"]) if kind == "zip" else gzip.compress(tar([("a", FILE, ""), ("b", FILE, "")]))
+    source = tmp_path / "archive"
+    for at, byte in enumerate(whole):
+        for number, rest in enumerate((b"", bytes([byte ^ 0xFF]) + whole[at + 1 :])):
+            source.write_bytes(whole[:at] + rest)
+            with contextlib.suppress(Unfit):
+                unpack(source, tmp_path / f"{at}-{number}", kind, Limits())
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
