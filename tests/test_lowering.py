@@ -264,3 +264,31 @@ def test_a_step_may_be_a_function_in_a_decorator_that_is_written_in_c(tmp_path: 
             "arguments": {"parameters": [{"name": "x", "value": "x"}]},
         }
     }
+
+
+def test_what_the_pipeline_prefers_stays_beside_what_a_step_requires(tmp_path: Path) -> None:
+    prefers = {
+        "nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {}}]
+        },
+        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []},
+    }
+    file = tmp_path / "pipeline.py"
+    file.write_text(
+        "from flowdsl import GPU, pipeline, step\n"
+        '@step(image="python:3.12-slim", gpu=GPU(1, memory="40Gi"))\n'
+        "def train() -> None: ...\n"
+        f"@pipeline(argo={{'affinity': {prefers}}})\n"
+        "def both() -> None:\n    train()\n",
+        encoding="utf-8",
+    )
+    memory = {"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["40959"]}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [memory]}]}
+    train = yaml.safe_load(compile_loaded(load(file)).text)["spec"]["templates"][1]
+    assert train["affinity"] == {
+        **prefers,
+        "nodeAffinity": {
+            **prefers["nodeAffinity"],
+            "requiredDuringSchedulingIgnoredDuringExecution": required,
+        },
+    }

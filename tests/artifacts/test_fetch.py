@@ -440,7 +440,8 @@ def test_stores_that_are_not_supported(on: On, objects: Objects, capsys: pytest.
 def test_values_of_the_run_itself(
     on: On, run: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run["status"]["nodes"]["demo"]["outputs"] = {"parameters": [{"name": "return", "value": "0.75"}]}
+    ours = {"name": "flowdsl-digest-return", "value": "0f"}
+    run["status"]["nodes"]["demo"]["outputs"] = {"parameters": [{"name": "return", "value": "0.75"}, ours]}
     run["status"]["outputs"] = {"parameters": [{"name": "global", "value": "x"}]}
     on(run)
     assert command(["--list"]) == 0
