@@ -267,7 +267,7 @@ def test_a_step_may_be_a_function_in_a_decorator_that_is_written_in_c(tmp_path: 
 
 
 def test_what_the_pipeline_prefers_stays_beside_what_a_step_requires(tmp_path: Path) -> None:
-    prefers = {
+    prefers: dict[str, Json] = {
         "nodeAffinity": {
             "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": {}}]
         },

@@ -202,6 +202,15 @@ def test_a_host_path_is_that_very_path(pods: Harness, tmp_path: Path) -> None:
     assert "is not on this machine" in pods.run(sh(":", **mounted("/h")), volumes=missing).message
 
 
+@pytest.mark.parametrize(("kind", "path"), [("DirectoryOrCreate", "/h/x"), ("FileOrCreate", "/h")])
+def test_a_host_path_is_made_where_it_says_so(pods: Harness, tmp_path: Path, kind: str, path: str) -> None:
+    volumes: list[Json] = [{"name": "d", "hostPath": {"path": str(tmp_path / "new/one"), "type": kind}}]
+    (tmp_path / "new").mkdir()
+    done = pods.run(sh(f"echo hello > {path}", **mounted("/h")), volumes=volumes)
+    assert done.phase == "Succeeded", done.message
+    assert (tmp_path / "new/one" / Path(path).relative_to("/h")).read_text() == "hello\n"
+
+
 def test_config_maps_and_secrets_are_files(tmp_path: Path) -> None:
     with harness(
         tmp_path, config_maps={"c": {"a.txt": "A", "b": "B"}}, secrets={"s": {"token": "T"}}
