@@ -37,9 +37,12 @@ def unserved(version: str, kind: str) -> tuple[str, str] | None:
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")
-    if group not in _GROUPS or name[:1] != "v" or WORD in f"{name}{kind}" or kind.endswith("List"):
+    if group not in _GROUPS or WORD in f"{name}{kind}" or kind.endswith("List"):
         return None
     known = _VERSIONS.get(kind)
+    if known is None and not group and name != "v1":
+        whole = f"{name}/v1" if "." in name else f"example.com/{name.lower()}"
+        return f"there is no `{kind}` in `{version}`", f"write group and version, as in `apiVersion: {whole}`"
     if known is None:
         close = next((each for each in _VERSIONS if each.lower() == kind.lower()), None)
         close = close or near(kind, _SERVED.get(version, "").split(), _ALIKE)
