@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.variables.kinds import WORDS
 from flowdsl.compiler.lint.variables.typing_findings import WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, loop_of
-from flowdsl.compiler.lint.workflow.passed_values import arriving
+from flowdsl.compiler.lint.workflow.passed_values import arriving, items_of
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, is_mapping, string
@@ -145,8 +145,8 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
     root, _, rest = name.partition(".")
     if root == "item":
         call = loop_around(place)
-        if call is not None and call.loop == "withItems":
-            texts = (_as_text(item, rest) for item in call.data["withItems"])
+        if call is not None:
+            texts = (_as_text(item, rest) for _, item in items_of(view, call))
             yield from (each for each in texts if each is not None)
     elif name == "workflow.status" and view.runs and _begins(view, place):
         yield ""

@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_o
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, read_list, written_items
 from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string, value_at
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
@@ -66,7 +67,7 @@ def arriving_made_labels(view: View) -> Iterator[Problem]:
 
 def arriving_loops(view: View) -> Iterator[Problem]:
     """The known values that loops get from tags are lists and integers."""
-    told: set[Path] = set()
+    told: set[tuple[Path, str]] = set()
     for call in view.looping:
         texts: list[tuple[tuple[str, ...], object]] = [(("withParam",), call.data.get("withParam"))]
         texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in _ENDS]
@@ -74,8 +75,8 @@ def arriving_loops(view: View) -> Iterator[Problem]:
             if not isinstance(text, str) or "{{" not in text:
                 continue
             for path, value in arriving(view, call.owner, text, (*call.path, *fields)):
-                if value and path not in told:
-                    told.add(path)
+                if value and (path, value) not in told:
+                    told.add((path, value))
                     yield from _of_loop(view, fields[-1], path, value)
 
 
@@ -89,11 +90,20 @@ def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem
             found = f"`{field}` of a `withSequence` becomes `{value}`"
             yield Problem(path, LoopFields(found, "write a whole number"))
     elif (part := no_list(value)) is not None:
-        part = part if _is_written(view, path, value) else None
+        there: object = value_at(view.document, path)
+        written = there == value
         entry: object = value_at(view.document, path[:-1])
-        name: object = entry.get("name") if is_mapping(entry) else None
-        found = f"a loop goes over `{name}`, and its value" if name else "a loop goes over this value, which"
-        found += " is not a JSON list"
+        name: object = entry.get("name") if is_mapping(entry) and written else None
+        shown = there if isinstance(there, str) and "{{" in there else value
+        found = (
+            f"`{name}`, and its value"
+            if name
+            else "this value, which"
+            if written
+            else f"`{short(shown)}`, which"
+        )
+        found = f"a loop goes over {found} is not a JSON list"
+        part = part if written else None
         yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
 
 
@@ -109,11 +119,6 @@ def empty_images(view: View) -> Iterator[Problem]:
                 if not value and path not in told:
                     told.add(path)
                     yield Problem(path, BadImage(value, "the API server refuses a pod without an image"))
-
-
-def _is_written(view: View, path: Path, value: str) -> bool:
-    """Whether a value is literally at its path, and does not result from a tag."""
-    return bool(value_at(view.document, path) == value)
 
 
 def _plain(text: str) -> str:
@@ -312,10 +317,14 @@ def _in_place(known: dict[str | None, str], tag: re.Match[str]) -> str:
     return known[tag[1]]
 
 
+def items_of(view: View, call: Call) -> list[tuple[Path, object]]:
+    """The known items of a loop, each with the path where it is written: that of their list, if this is a text."""
+    return _items(view, call.data, call.path, call.owner, set())
+
+
 def _items(
     view: View, call: Object, path: Path, giver: Template | None, seen: _Seen
 ) -> list[tuple[Path, object]]:
-    """The known items of a loop, each with the path where it is written: that of their list, if this is a text."""
     where, items = written_items(call)
     if where == "withItems" and items:
         return [((*path, where, index), item) for index, item in enumerate(items)]
