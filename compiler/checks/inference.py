@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.step import Step
 from flowdsl.values import types as t
+from flowdsl.values.textual import Textual
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -272,7 +273,7 @@ def suits(made: str, kind: t.Type) -> bool:
             return made in ("list", "tuple")
         case t.Choice(values):
             return any(type(value).__name__ == made for value in values)
-        case t.Enumeration() | t.Record():
+        case t.Enumeration() | t.Record() | Textual():
             return False
         case _:
             wanted = form(kind)

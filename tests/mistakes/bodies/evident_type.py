@@ -1,6 +1,7 @@
 """Steps that return what is plain to see as something else than they say."""
 
 import json
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -83,6 +84,12 @@ def pairs(rows: list[str]) -> dict[str, int]:
 
 
 @step(image="python:3.12-slim")
+def prices(rows: list[str]) -> list[Decimal]:
+    total = float(len(rows))
+    return [total / 3, Decimal(1)]
+
+
+@step(image="python:3.12-slim")
 def split(rows: list[str]) -> tuple[int, int]:
     return len(rows), 2, 1
 
@@ -101,4 +108,5 @@ def nightly() -> None:
     sizes(["a"])
     mode(True)
     pairs(["a"])
+    prices(["a"])
     split(["a"])
