@@ -44,7 +44,7 @@ class Pipeline(Wrapper[PipelineDef, P, R_co]):
         if trace is None or not trace.open:
             raise OutsidePipeline(
                 f"`{self.__name__}` is a pipeline, and was called outside of one",
-                "compile it with `flowdsl compile`; only its steps can be called as functions",
+                "run it with `flowdsl run`, or `flowdsl submit`; only its steps can be called as functions",
             )
         trace_graph(trace, self._definition, here())
         return cast(R_co, add(trace, self, args, kwargs, here()))
