@@ -18,6 +18,7 @@ from flowdsl.cli.display.texts import clip, line
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
 from flowdsl.compiler.ports import WORKERS
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key, no_json
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
@@ -42,6 +43,7 @@ _STEPS = 60
 _CELL = 40
 _FAILED = 3
 """Failed steps whose log is shown."""
+_NO_MODULE = regex(r"ModuleNotFoundError: No module named '([^']+)'")
 
 
 def summary(
@@ -61,9 +63,12 @@ def summary(
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
-    parts.append(
-        "".join(f"{line(one)}\n" for one in (*absent_keys(entries), *no_results(entries, machine.message)))
+    explained = (
+        *absent_keys(entries),
+        *no_results(entries, machine.message),
+        *no_modules(failed, folder, settings),
     )
+    parts.append("".join(f"{line(one)}\n" for one in explained))
     parts.append(_results(machine, files, settings, paint))
     parts.append(_last(machine, folder, failed, paint, settings))
     return "\n".join(part for part in parts if part)
@@ -242,6 +247,21 @@ def no_results(entries: Sequence[Entry], message: str) -> list[str]:
     return list(islice((f"{path}: {why}" for path, why in wrong if why), _FAILED))
 
 
+def no_modules(failed: Sequence[Entry], folder: Path, settings: Mapping[str, Any]) -> list[str]:
+    """Explains steps that could not import what their image has, and the Python of this machine does not."""
+    found: dict[str, str] = {}
+    for one in () if settings.get("engine") else failed:
+        path = None if one.node is None else logs.last(folder, one.node)
+        for text in () if path is None else logs.tail(path, 1):
+            if (missing := _NO_MODULE.match(text)) is not None:
+                found.setdefault(missing[1], one.path)
+    return [
+        f"{path}: the Python of this run has no module `{module}`: install it there, name another Python with "
+        f"--python, run images with --engine docker, or leave the step out: --fake {_name(path)}=VALUE"
+        for module, path in islice(found.items(), _FAILED)
+    ]
+
+
 def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[str]:
     """The last lines of a step's output, with the file that contains all of it."""
     assert entry.node is not None
@@ -350,7 +370,11 @@ def _again(failed: Entry) -> str:
     """The step to run again after a failure: one on several pods, which the compiler made steps of, as a whole."""
     inputs = several(failed.node.inputs or {}, "parameters") if failed.node is not None else []
     pods = any(one["name"] == WORKERS for one in inputs) and "." in failed.path
-    path = failed.path.rpartition(".")[0] if pods else failed.path
+    return _name(failed.path.rpartition(".")[0] if pods else failed.path)
+
+
+def _name(path: str) -> str:
+    """The step of a path, without the round of the loop that it is in."""
     return path.partition("(")[0].rpartition(".")[2]
 
 

@@ -246,3 +246,24 @@ def test_files_on_a_volume_are_shown_where_they_are(flowdsl: Callable[..., Resul
     found = json.loads(flowdsl("--resume", "one", "--json").out)
     path = Path(found["files"].pop("item-0"))
     assert (path.read_text(encoding="utf-8"), found["files"]) == ("stored", {})
+
+
+def test_a_module_that_only_the_image_has(folder: Path, flowdsl: Callable[..., Result]) -> None:
+    (folder / "missing.py").write_text(
+        "from flowdsl import fan_out, pipeline, step\n\n\n"
+        '@step(image="registry.example.com/train:1")\n'
+        "def train(rate: float) -> float:\n"
+        "    import flowdsl_test_missing.part\n\n"
+        "    return flowdsl_test_missing.part.loss(rate)\n\n\n"
+        "@pipeline\ndef tune() -> None:\n"
+        '    fan_out(train, over={"rate": [0.1, 0.2]})\n'
+    )
+    done = flowdsl("missing.py", "--quiet", "--name", "one")
+    assert done.code == 1
+    said = (
+        "the Python of this run has no module `flowdsl_test_missing`: install it there, name another Python with "
+        "--python, run images with --engine docker, or leave the step out: --fake train=VALUE\n"
+    )
+    assert done.out.count("the Python of this run has no module") == 1
+    assert said in done.out
+    assert flowdsl("missing.py", "--quiet", "--fake", "train=0.5").code == 0
