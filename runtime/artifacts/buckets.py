@@ -117,7 +117,7 @@ class Bucket:
         why = f" ({code[1]})" if code else ""
         if "PreconditionError" in names:
             return Changed(f"{said} has changed while it was read")
-        if "NoSuchBucket" in text or (isinstance(error, FileNotFoundError) and "NoSuchBucket" in why):
+        if "NoSuchBucket" in text:
             return StoreError(f"there is no {self._place.store}", self._place.store)
         if isinstance(error, FileNotFoundError):
             return Missing(f"there is no object {said}")

@@ -29,7 +29,7 @@ from flowdsl.runtime.local.controller.workflow import (
 )
 from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
 from flowdsl.runtime.parts import name_of, part, several
-from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
+from flowdsl.runtime.phases import ERROR, FAILED, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,12 +211,9 @@ class Machine:
         wanted = self.run.spec.get("synchronization")
         if wanted:
             try:
-                waits = self.run.acquire("", wanted, self._enter, lambda _: None)
+                self.run.acquire("", wanted, self._enter, lambda _: None)  # nothing else holds one
             except ArgoError as error:
                 self._finish(FAILED, f"Failed to acquire the synchronization lock. {error}")
-                return
-            if waits is not None:
-                self.phase, self.message = PENDING, waits[1]
                 return
         self.phase, self.message = RUNNING, ""
         self.run.call(
@@ -311,8 +308,6 @@ class Machine:
         """What the run waits for, when nothing can happen any more."""
         found = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
         found += [f"{node.name}: {node.message}" for node in self.run.nodes.values() if node.lock]
-        if not self._entry and self.phase == PENDING:
-            found.append(self.message)
         found += [
             f"{node.name}: a loop over an empty text, whose template Argo never begins"
             for node in self.run.nodes.values()
