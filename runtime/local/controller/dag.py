@@ -388,7 +388,7 @@ class Dag(Frame):
         found = [task.stuck for task in self.wanted if task.stuck]
         left = None if self.lost else self.awaited
         if left is not None and not left.fulfilled and not left.lock:
-            found.append(f"{left.name}: it is {left.phase}, and what it is part of has failed")
+            found.append(f"{left.name}: it is {left.phase}, and what it is part of has ended")
         return [*found, *([self.lost] if self.lost else [])]
 
     def abort(self) -> None:

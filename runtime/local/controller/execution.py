@@ -5,6 +5,7 @@ Source: executeTemplate in workflow/controller/operator.go of Argo 4.1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import POD_BODIES, kind
@@ -244,7 +245,30 @@ class Execution:
             self.run.mark(node, SUCCEEDED)
             self.over(node, None)
             return
+        if self.template.get("synchronization"):
+            again = partial(self.run.within, node, self._cached_meanwhile, soon=True)
+            self.run.lookups.setdefault((cache, key), []).append(again)
         self.enter()
+
+    def _cached_meanwhile(self) -> None:
+        """Use the outputs that another execution has cached since this one began.
+
+        With a lock, Argo looks them up in each pass (executeTemplate). A pod goes on, as it ends with its own result.
+        """
+        node = self.node
+        if node is None or node.fulfilled or node.memo is None:
+            return
+        entry = self.run.cache.find(node.memo["cacheName"], node.memo["key"], None, self.run.now)
+        node.memo = {**node.memo, "hit": True}
+        if node.type == "Pod":
+            return
+        body = node if self.attempts is None else self.attempts.latest
+        frame = None if body is None else self.run.frames.get(body.name)
+        if frame is not None:
+            frame.abandon()
+        node.outputs = entry or None
+        self.run.mark(node, SUCCEEDED)
+        self.over(node, None)
 
     def enter(self) -> None:
         """Run the body, or its first attempt."""

@@ -81,6 +81,8 @@ class Run:
         """Of nodes that Argo may not visit for a while: postpones an action in one until it does, or returns False."""
         self.retries: dict[str, Retries] = {}
         """The executions with retries, by node id."""
+        self.lookups: dict[tuple[str, str], list[Callable[[], None]]] = {}
+        """The lookups that found nothing and are repeated, by cache and key."""
         self.unneeded: dict[str, Callable[[], None]] = {}
         """By the last attempts of ended daemons without running successors: starts the next attempt."""
         self.act: Callable[[events.Action], None]
@@ -384,9 +386,16 @@ class Run:
         return Variables({name: value for name, value in found.items() if value is not None})
 
     def keep(self, node: Node) -> None:
-        """Store the outputs of a node in the cache that it was looked up in."""
+        """Store the outputs of a node in the cache that it was looked up in, and repeat the lookups for its key.
+
+        Argo stores those of pods before it visits anything (performAssessment).
+        """
         memo: Json = node.memo or {}
-        self.cache.keep(memo["cacheName"], memo["key"], Entry(node.id, node.outputs or {}, self.now))
+        cache, key = memo["cacheName"], memo["key"]
+        self.cache.keep(cache, key, Entry(node.id, node.outputs or {}, self.now))
+        repeat = self.agenda.soon if node.type == "Pod" else self.agenda.in_next_pass
+        for lookup in self.lookups.pop((cache, key), ()):
+            repeat(lookup)
 
     def goes_on(self) -> bool:
         """Whether an error does not end the run immediately: pods or daemons are running."""
