@@ -469,7 +469,7 @@ class _Unit:
         self.diagnostics.extend(lowering.diagnostics)
         self.diagnostics.extend(locks_inside(program))
         self.diagnostics.extend(too_large(program))
-        parted, waiting = split(program._replace(source=self._digest(self.traces[id(definition)])))
+        parted, waiting = split(program._replace(source=self._digest(trace)))
         self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(Waiting(one.name), one.place) for one in waiting)
         return parted._replace(templates=tuple(attached([*parted.templates])))  # in groups, too

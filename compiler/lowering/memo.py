@@ -84,18 +84,7 @@ def memo(
     if carried is not None:
         found += _code(step, carried)
     elif isinstance(template.body, ir.Pod):
-        words = [pod_text(word) for word in template.body.command]
-        found.append(_fixed("command", digest(*words), "the command line"))
-        if template.body.source is not None:
-            found.append(_fixed("source", digest(template.body.source), "the script of the command"))
-        for name, value in template.body.env:
-            text = repr(value) if isinstance(value, (Config, Secret)) else pod_text(value)
-            found.append(_fixed(f"env {name}", f"{name}={text}", "the variable of the command"))
-        places = [(one.name, one.path) for one in template.inputs]
-        places += [(one.name, one.path) for one in template.outputs]
-        for name, path in places:
-            if path is not None and not path.startswith((IN, OUT)):
-                found.append(_fixed(f"path {name}", path, "command(paths={...})"))
+        found += _command(template, template.body)
     for patch in template.patches:
         fields = json.dumps(patch.fields, sort_keys=True)
         found.append(_fixed("argo", digest(fields), "argo={...}, which may say what is run"))
@@ -170,6 +159,22 @@ def _code(step: StepDef, carried: Carried) -> Iterator[ir.Ingredient]:
     file = PurePath(step.code.co_filename).name
     for (name, found), line in zip(statements(carried.text), carried.lines(), strict=True):
         yield ir.Ingredient(f"code {name}", found, f"{file}:{line}")
+
+
+def _command(template: ir.Template, pod: ir.Pod) -> Iterator[ir.Ingredient]:
+    """The command line of a container step, with its script, its variables, and the paths that it names itself."""
+    words = [pod_text(word) for word in pod.command]
+    yield _fixed("command", digest(*words), "the command line")
+    if pod.source is not None:
+        yield _fixed("source", digest(pod.source), "the script of the command")
+    for name, value in pod.env:
+        text = repr(value) if isinstance(value, (Config, Secret)) else pod_text(value)
+        yield _fixed(f"env {name}", f"{name}={text}", "the variable of the command")
+    places = [(one.name, one.path) for one in template.inputs]
+    places += [(one.name, one.path) for one in template.outputs]
+    for name, path in places:
+        if path is not None and not path.startswith((IN, OUT)):
+            yield _fixed(f"path {name}", path, "command(paths={...})")
 
 
 def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
