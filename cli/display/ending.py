@@ -114,11 +114,7 @@ def took(entry: Entry) -> str:
 
 def said(entry: Entry, stood_in: Mapping[str, str]) -> str:
     """The remarks about a step: its rounds, its attempts, why it failed or did not run."""
-    found: list[str] = []
-    if entry.rounds:
-        found.append(rounds_of(entry))
-    elif entry.attempts > 1:
-        found.append(f"{entry.attempts} attempts")
+    found = [repeats(entry)]
     node = entry.node
     if node is not None and node.result().id in stood_in:
         found.append(stood_in[node.result().id])
@@ -128,7 +124,14 @@ def said(entry: Entry, stood_in: Mapping[str, str]) -> str:
     message = message.removeprefix("omitted: ")
     if message and (entry.failed or entry.phase in (SKIPPED, OMITTED, PENDING)):
         found.append(message)
-    return ": ".join(found)
+    return ": ".join(filter(None, found))
+
+
+def repeats(entry: Entry) -> str:
+    """The rounds of a loop, or the attempts of a step; nothing for one that ran once."""
+    if entry.rounds:
+        return rounds_of(entry)
+    return f"{entry.attempts} attempts" if entry.attempts > 1 else ""
 
 
 def rounds_of(entry: Entry) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
-from flowdsl.cli.display.ending import items_of, listed, reason, rounds_of, rounds_table
+from flowdsl.cli.display.ending import items_of, listed, reason, repeats, rounds_table
 from flowdsl.cli.display.lengths import age, length
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
@@ -376,11 +376,7 @@ class Picture:
 
     def _said(self, entry: Entry) -> str:
         """The rounds or attempts of a step, and why it is in its phase."""
-        parts: list[str] = []
-        if entry.rounds:
-            parts.append(rounds_of(entry))
-        elif entry.attempts > 1:
-            parts.append(f"{entry.attempts} attempts")
+        parts = [repeats(entry)]
         if entry.node is not None:
             node = self._run.nodes[entry.node.result().id]
             outer = self._run.nodes[entry.node.id]
