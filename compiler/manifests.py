@@ -216,7 +216,7 @@ def _findings(document: Document, library: Library, version: str, maps: ConfigMa
         words = place, problem.finding.message.replace(dotted(problem.path), "", 1)
         if words not in told:
             told.add(words)
-            again = tuple(Related(document.place(each), AGAIN) for each in problem.also)
+            again = tuple(Related(document.place(each), AGAIN, each.finding) for each in problem.also)
             yield Diagnostic(problem.finding, place, again, around)
 
 

@@ -91,10 +91,11 @@ AGAIN = "the same here"
 
 
 class Related(NamedTuple):
-    """A second place that explains the first."""
+    """A second place that explains the first, or has the same mistake: `finding` is what is said there alone."""
 
     place: Place
     message: str
+    finding: Finding | None = None
 
 
 class Diagnostic(NamedTuple):

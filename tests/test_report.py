@@ -260,15 +260,16 @@ def test_findings_are_sorted_and_said_once_and_counted() -> None:
 def test_a_mistake_at_several_places_has_a_line_at_each() -> None:
     page = Page()
     first, second, third = page.file("a = «x»\nb = «x», «y»\n")
-    page.add(Wrong("no x"), first, Related(second, AGAIN))
+    page.add(Wrong("no x"), first, Related(second, AGAIN), Related(third, AGAIN, Wrong("no z")))
     page.add(Wrong("no y"), third, Related(first, "see"))
     assert render(page.found, page.sources, "concise") == (
         "pipeline.py:1:5: error[FD204]: no x\n"
         "pipeline.py:2:5: error[FD204]: no x\n"
+        "pipeline.py:2:8: error[FD204]: no z\n"
         "pipeline.py:2:8: error[FD204]: no y\n"
     )
     said = render(page.found, page.sources, "github").splitlines()
-    assert [line.split(",")[1] for line in said] == ["line=1", "line=2", "line=2"]
+    assert [line.split(",")[1] for line in said] == ["line=1", "line=2", "line=2", "line=2"]
     assert count(page.found, page.sources) == "2 errors"
 
 

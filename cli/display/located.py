@@ -15,18 +15,27 @@ if TYPE_CHECKING:
     from flowdsl.places.source import Sources
 
 
+class Elsewhere(NamedTuple):
+    """A further place of a finding, and what is said of it: beside the finding, and alone."""
+
+    file: str
+    span: Span | None
+    text: str
+    finding: Finding
+
+
 class Located(NamedTuple):
     """A finding with its places resolved, and paths as they are displayed."""
 
     finding: Finding
     span: Span | None
     file: str
-    related: tuple[tuple[str, Span | None, str], ...]
+    related: tuple[Elsewhere, ...]
     sources: Sources
 
     def everywhere(self) -> Iterator[Located]:
         """The finding at each of its places."""
         yield self
-        for file, span, text in self.related:
-            if text == AGAIN:
-                yield self._replace(span=span, file=file)
+        for other in self.related:
+            if other.text == AGAIN:
+                yield self._replace(span=other.span, file=other.file, finding=other.finding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal
 
-from flowdsl.cli.display.located import Located
+from flowdsl.cli.display.located import Elsewhere, Located
 from flowdsl.cli.display.texts import visible, wide
 from flowdsl.diagnostic import AGAIN
 from flowdsl.grammar.regex import regex
@@ -116,12 +116,17 @@ def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[Lo
     for diagnostics, sources in reports:
         for finding, place, related, _ in diagnostics:
             span = None if place is None else sources.resolve(place)
-            others = ((sources.resolve(other.place), other.message) for other in related)
+            others = [(sources.resolve(other.place), other) for other in related]
             one = Located(
                 finding,
                 span,
                 "" if span is None else sources.shown(span.file),
-                tuple((sources.shown(other.file) if other else "", other, text) for other, text in others),
+                tuple(
+                    Elsewhere(
+                        sources.shown(at.file) if at else "", at, other.message, other.finding or finding
+                    )
+                    for at, other in others
+                ),
                 sources,
             )
             found.setdefault((span, finding.message), one)
@@ -177,10 +182,10 @@ def _block(one: Located, paint: Callable[[str, str], str]) -> Iterator[str]:
         yield bar
         yield f"{paint('gutter', f'{number} |')} {before}{marked}{after}".rstrip()
         yield f"{bar} {' ' * wide(before)}{carets}"
-    again = [each for each in one.related if each[2] == AGAIN]
-    others = [each for each in one.related if each[2] != AGAIN]
+    again = [each for each in one.related if each.text == AGAIN]
+    others = [each for each in one.related if each.text != AGAIN]
     shown = again if len(again) <= _PLACES + 1 else again[:_PLACES]
-    for file, other, text in (*others, *shown):
+    for file, other, text, _ in (*others, *shown):
         notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
     if left := len(again) - len(shown):
         notes.append(f"the same at {left} more places, which --format concise shows")
@@ -232,7 +237,7 @@ def _json(one: Located) -> dict[str, object]:
                 "column": other.column or None if other else None,
                 "message": text,
             }
-            for file, other, text in one.related
+            for file, other, text, _ in one.related
         ],
     }
 

@@ -50,7 +50,7 @@ def _result(one: Located, rule: int) -> dict[str, object]:
         result["locations"] = [_location(one.file, one.span)]
     related = [
         {**_location(file, span), "message": {"text": text}}
-        for file, span, text in one.related
+        for file, span, text, _ in one.related
         if span is not None
     ]
     if related:
