@@ -120,7 +120,11 @@ def test_an_unknown_field_is_named_with_its_type_and_a_near_miss() -> None:
             (*TASK, "volumeMounts"),
             "it is a field of Container: move it to `spec.templates[1].container.volumeMounts`",
         ),
-        (("spec", "podPriority"), "write `podPriorityClassName`, the name of a PriorityClass of the cluster"),
+        (
+            ("spec", "podPriority"),
+            "write `podPriorityClassName`, the name of a PriorityClass of the cluster; or check for an older Argo: "
+            "--argo-version 3.7",
+        ),
         ((*TASK, "arguments", "qqq"), "there are `artifacts`, `parameters`"),
     ],
 )

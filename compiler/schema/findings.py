@@ -221,7 +221,7 @@ class UnknownField(Finding):
         """The probable intention, in short and as advice."""
         known, there = fields(self.owner), self.target
         if way := gone(self.owner).get(str(self.steps[-1])):
-            return "removed in Argo Workflows 4.0", way
+            return "removed in Argo Workflows 4.0", f"{way}; or check for an older Argo: --argo-version 3.7"
         if there is None:
             if way := nowhere(self.owner, self.steps, self.kind):
                 return "unknown field", way
