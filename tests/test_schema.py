@@ -122,8 +122,10 @@ def test_an_unknown_field_is_named_with_its_type_and_a_near_miss() -> None:
         ),
         (
             ("spec", "podPriority"),
-            "write `podPriorityClassName`, the name of a PriorityClass of the cluster; or check for an older Argo: "
-            "--argo-version 3.7",
+            (
+                "write `podPriorityClassName`, the name of a PriorityClass of the cluster; "
+                "or check for an older Argo: --argo-version 3.7"
+            ),
         ),
         ((*TASK, "arguments", "qqq"), "there are `artifacts`, `parameters`"),
     ],
