@@ -260,6 +260,7 @@ def test_retry_from_a_step(cluster: Cluster, capsys: pytest.CaptureFixture[str])
     said = capsys.readouterr().out.splitlines()
     assert [one.partition("; ")[2] for one in said] == ["again: prepare, train, mine.onExit"] * 2
     assert set(cluster.run["status"]["nodes"]) == {"mine"}
+    assert cluster.run["status"]["conditions"] == [{"type": "Completed", "status": "False"}]
     assert cluster.pods == []
 
 

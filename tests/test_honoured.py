@@ -26,6 +26,11 @@ def main(body: str, more: str = "") -> str:
 
 SH = "command: [sh, -c, 'true']"
 
+JOB_WITH_SECRET = (
+    "{apiVersion: batch/v1, kind: Job, metadata: {generateName: a-}, spec: {template: {spec: {restartPolicy: Never, "
+    "containers: [{name: a, image: a, command: [b], envFrom: [{secretRef: {name: token}}]}]}}}}"
+)
+
 #: A spec, the request, and the refusals.
 REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
     "nothing": (main(f"container: {{image: a, {SH}}}"), Asked(), []),
@@ -56,6 +61,11 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         main('resource: {action: create, manifest: "{kind: Thing, spec: [a]}"}'),
         Asked(),
         ["the step `main` applies an object to a cluster"],
+    ),
+    "a secret of the pods of a Job": (
+        main(f'resource: {{action: create, manifest: "{JOB_WITH_SECRET}"}}'),
+        Asked(kubectl=True, secrets={"token": {"a": "b"}, "other": {}}),
+        ["--secret other: the workflow has no Secret `other`"],
     ),
     "an object, allowed": (main("resource: {action: get}"), Asked(kubectl=True), []),
     "a plugin": (main("plugin: {slack: {}}"), Asked(kubectl=True), ["the step `main` is run by a plugin"]),
