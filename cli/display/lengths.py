@@ -33,9 +33,8 @@ def size(number: int) -> str:
     """A number of bytes in readable form."""
     if number < 1024:
         return f"{number} bytes" if number != 1 else "1 byte"
-    left = float(number)
-    for unit in ("KiB", "MiB", "GiB", "TiB"):
-        left /= 1024
-        if left < 1024 or unit == "TiB":
-            return f"{left:.1f} {unit}"
-    raise AssertionError
+    left, unit = number / 1024, "KiB"
+    for larger in ("MiB", "GiB", "TiB"):
+        if left >= 1024:
+            left, unit = left / 1024, larger
+    return f"{left:.1f} {unit}"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowdsl.cli.app import run
+from flowdsl.cli.display import lengths
 from tests.cli.files import PIPELINE, TWO, WRONG, listing, write
 from tests.commands import Result, process
 
@@ -356,3 +357,33 @@ def test_check_writes_nothing(open_folder: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == ""
     assert {path.name: path.stat().st_mtime_ns for path in open_folder.iterdir()} == before
     assert set(before) == {"pipeline.py", "helper.py", "pipeline.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        (lengths.size(0), "0 bytes"),
+        (lengths.size(1), "1 byte"),
+        (lengths.size(1023), "1023 bytes"),
+        (lengths.size(1024), "1.0 KiB"),
+        (lengths.size(1536 << 10), "1.5 MiB"),
+        (lengths.size(1 << 30), "1.0 GiB"),
+        (lengths.size(5 << 40), "5.0 TiB"),
+        (lengths.size(1 << 50), "1024.0 TiB"),
+        (lengths.duration(-0.1), "0.0s"),
+        (lengths.duration(9.94), "9.9s"),
+        (lengths.duration(9.95), "10s"),
+        (lengths.duration(59.6), "1m 0s"),
+        (lengths.duration(3599), "59m 59s"),
+        (lengths.duration(7500), "2h 5m"),
+        (lengths.length(None), ""),
+        (lengths.length(3.9), "3s"),
+        (lengths.age(-1), "0s"),
+        (lengths.age(119), "119s"),
+        (lengths.age(120), "2m"),
+        (lengths.age(86400), "24h"),
+        (lengths.age(172800), "2d"),
+    ],
+)
+def test_sizes_and_times_are_short(told: str, text: str) -> None:
+    assert told == text
