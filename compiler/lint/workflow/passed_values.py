@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Object, Path
 
-    _Seen = set[tuple[int, str]]
-    """The texts that are followed already, each with the template that contains it, by its identity."""
+    _Followed = tuple[int, str]
+    """A text that is followed, with the identity of the template that contains it."""
+    _Items = list[tuple[Path, object]]
+    """The known items of a list, each with the path where it is written: that of the list, if this is a text."""
     _Written = tuple[Template | None, str, Path]
     """A text with the template that contains it, and its path."""
 
@@ -132,11 +134,19 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
     An input has the values of its template's calls, which may be tags again. A variable whose values all have
     the same form has a sample of them; an expression has its results for one parameter, or for none.
     """
-    yield from _arriving(view, template, text, path, {(id(template), text)})
+    yield from _arriving(view, template, text, path, _Walk({(id(template), text)}))
+
+
+class _Walk:
+    """What is followed to find the values of one text: each text once, and the items of each list."""
+
+    def __init__(self, seen: Iterable[_Followed] = (), items: dict[_Followed, _Items] | None = None) -> None:
+        self.seen = set(seen)
+        self.items = {} if items is None else items
 
 
 def _arriving(
-    view: View, template: Template, text: str, path: Path, seen: _Seen
+    view: View, template: Template, text: str, path: Path, walk: _Walk
 ) -> Iterator[tuple[Path, str]]:
     left = [(template, text, path)]
     for template, text, path in left:  # grows during the loop
@@ -147,21 +157,21 @@ def _arriving(
             continue
         name = tag[1].strip()
         if name.startswith("="):
-            yield from _computed(view, template, name[1:], path, seen)
+            yield from _computed(view, template, name[1:], path, walk)
             continue
         if (alike := sample(tuple(name.split(".")))) is not None:
             yield path, alike
             continue
-        for giver, value, place in _given(view, template, name, seen):
+        for giver, value, place in _given(view, template, name, walk):
             if "{{" not in value:
                 yield place, value
-            elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
-                seen.add((id(giver), value))
+            elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in walk.seen:
+                walk.seen.add((id(giver), value))
                 left.append((giver, value, place))
 
 
 def _computed(
-    view: View, template: Template, expression: str, path: Path, seen: _Seen
+    view: View, template: Template, expression: str, path: Path, walk: _Walk
 ) -> Iterator[tuple[Path, str]]:
     """The results of an expression for the known values of its only parameter, if it depends on any."""
     variable = variable_of(expression)
@@ -169,7 +179,7 @@ def _computed(
         return
     values = [(path, "")]
     if variable:
-        found = _arriving(view, template, f"{{{{{variable}}}}}", path, seen)
+        found = _arriving(view, template, f"{{{{{variable}}}}}", path, walk)
         values = [each for each in found if each[1]]  # one may be an empty placeholder
     for place, value in values:
         if (text := outcome(expression, variable, value)) is not None:
@@ -182,7 +192,7 @@ def handed(view: View, call: Call, value: str, place: Path) -> Iterator[tuple[Pa
     if when and not named(value).isdisjoint(named(when)):
         return  # not every value gets through
     given = (call.owner, value, place)
-    items = _of_items(view, call.data, call.path, given, set()) if "{{item" in value else (given,)
+    items = _of_items(view, call.data, call.path, given, _Walk()) if "{{item" in value else (given,)
     for giver, text, path in items:
         if giver is None:
             yield path, text
@@ -201,7 +211,7 @@ def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[t
                 if (id(template), name) in seen:
                     continue
                 seen.add((id(template), name))
-                for giver, value, place in _given(view, template, name, set()):
+                for giver, value, place in _given(view, template, name, _Walk()):
                     yield place, value
                     if giver is not None:
                         left.append((giver, value))
@@ -251,7 +261,7 @@ def _with(text: str, values: dict[str, str]) -> str:
     return TAG.sub(lambda tag: values[tag[0]], text)
 
 
-def _given(view: View, template: Template, variable: str, seen: _Seen) -> Iterator[_Written]:
+def _given(view: View, template: Template, variable: str, walk: _Walk) -> Iterator[_Written]:
     """The texts that a template's variable may stand for, each with the template that contains it, and its path."""
     word, _, name = variable.rpartition(".")
     if word == "workflow.parameters" and view.runs:
@@ -270,7 +280,7 @@ def _given(view: View, template: Template, variable: str, seen: _Seen) -> Iterat
             if when and not named(given[1]).isdisjoint(named(when)):
                 continue  # not every value gets through
             if "{{item" in given[1]:
-                yield from _of_items(view, owner, place[:-1], given, seen)
+                yield from _of_items(view, owner, place[:-1], given, walk)
             else:
                 yield given
     if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
@@ -285,14 +295,14 @@ def named(text: str) -> frozenset[str]:
     return frozenset(name for tag in tags(text) for name in tag.names)
 
 
-def _of_items(view: View, call: Object, path: Path, given: _Written, seen: _Seen) -> Iterator[_Written]:
+def _of_items(view: View, call: Object, path: Path, given: _Written, walk: _Walk) -> Iterator[_Written]:
     """The values of a loop's argument that has items, or keys of them, in it; itself if they are unknown.
 
     An argument that is only an item is written where the item is.
     """
     giver, text, own = given
     read = [tag[1] for tag in _ITEM.finditer(text)]
-    items = [] if "{{item" in str(call.get("when")) else _items(view, call, path, giver, seen)
+    items = [] if "{{item" in str(call.get("when")) else _items(view, call, path, giver, walk)
     if not items or len(read) < text.count("{{"):
         yield given
         return
@@ -317,26 +327,31 @@ def _in_place(known: dict[str | None, str], tag: re.Match[str]) -> str:
     return known[tag[1]]
 
 
-def items_of(view: View, call: Call) -> list[tuple[Path, object]]:
+def items_of(view: View, call: Call) -> _Items:
     """The known items of a loop, each with the path where it is written: that of their list, if this is a text."""
-    return _items(view, call.data, call.path, call.owner, set())
+    return _items(view, call.data, call.path, call.owner, _Walk())
 
 
-def _items(
-    view: View, call: Object, path: Path, giver: Template | None, seen: _Seen
-) -> list[tuple[Path, object]]:
+def _items(view: View, call: Object, path: Path, giver: Template | None, walk: _Walk) -> _Items:
     where, items = written_items(call)
     if where == "withItems" and items:
         return [((*path, where, index), item) for index, item in enumerate(items)]
     text = string(call, "withParam")
     if giver is None or "{{" not in text:
         return [((*path, where), item) for item in items]
-    if (id(giver), text) in seen:  # a template that calls itself
+    key = id(giver), text
+    if key in walk.seen:  # a template that calls itself
         return []
-    lists = _arriving(view, giver, text, (*path, "withParam"), seen | {(id(giver), text)})
-    return [(place, item) for place, found in lists for item in read_list(found)]
+    if key not in walk.items:
+        walk.items[key] = []
+        lists = dict.fromkeys(_arriving(view, giver, text, (*path, "withParam"), _Walk({key}, walk.items)))
+        found = [(place, item) for place, list_ in lists for item in read_list(list_)]
+        walk.items[key] = found if len(found) <= _MOST else []
+    return walk.items[key]
 
 
+_MOST = 2_000
+"""How many items are known of a list that tags name: those of loops inside of each other multiply."""
 _ITEM = regex(r"\{\{\s*item(?:\.([^{}\s]+))?\s*\}\}")
 _ESCAPED = regex(r"[\"\\\n{]")
 
