@@ -258,7 +258,10 @@ class Execution:
         node = self.node
         if node is None or node.fulfilled or node.memo is None:
             return
-        entry = self.run.cache.find(node.memo["cacheName"], node.memo["key"], None, self.run.now)
+        oldest = self.template["memoize"].get("maxAge")
+        found = self.run.cache.find(node.memo["cacheName"], node.memo["key"], oldest, self.run.now)
+        if found is None:
+            return
         node.memo = {**node.memo, "hit": True}
         if node.type == "Pod":
             return
@@ -266,7 +269,7 @@ class Execution:
         frame = None if body is None else self.run.frames.get(body.name)
         if frame is not None:
             frame.abandon()
-        node.outputs = entry or None
+        node.outputs = found or None
         self.run.mark(node, SUCCEEDED)
         self.over(node, None)
 
