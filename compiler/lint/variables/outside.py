@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.kinds import BODY_OF, GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles
 from flowdsl.compiler.lint.manifest.globals import ALWAYS, CRON, workflow_variables
 from flowdsl.compiler.lint.variables import reading, typing
@@ -14,7 +14,7 @@ from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.unreplaced import certain, is_early, left_open, unfit
-from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
+from flowdsl.compiler.lint.variables.uses import WORD_OF, Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.calls import LATE
 from flowdsl.compiler.lint.workflow.passed_values import with_values
 from flowdsl.compiler.tree import entries, inside, string, value_at
@@ -136,6 +136,8 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     place, root = path[len(view.path) :], name.partition(".")[0]
     # Only the pods that mount a volume need it.
     text: object = value_at(view.document, path)
+    if place[0] == "volumes" and root in BODY_OF:
+        return _of_no_call(view, name)
     reason = "" if place[0] == "volumes" else unfit(path, str(text), name)
     if name.startswith("inputs.parameters.") and (reason or place == ("podSpecPatch",)):
         return _in_all(view, name, path)
@@ -151,6 +153,22 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
         )
     meant = misspelt(name)
     return certain(meant, reason) if meant is not None and reason else meant
+
+
+def _of_no_call(view: View, name: str) -> Finding | None:
+    """The finding about an output, in a volume, that no task or step has: the pods that mount it would never start.
+
+    Source: Argo Workflows, executeStepGroup and executeDAGTask, which replace the outputs that they know.
+    """
+    known: set[str] = set()
+    for call in view.calls:
+        word = WORD_OF.get(call.owner.body)
+        if call.outputs is None or call.data.get("templateRef") is not None:
+            return None  # there may be others
+        known.update(
+            f"{word}.{call.name}.{output}" for output in call.outputs if word and call.parent is None
+        )
+    return None if name in known or view.external or view.base is not None else UnknownVariable(name, known)
 
 
 def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> Finding | None:
