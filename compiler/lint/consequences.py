@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.missing_names import Names
 from flowdsl.compiler.lint.pods.bodies import ArtifactPath, NeverGiven, OutputSource
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, NoArtifactSource
-from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
+from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
 from flowdsl.compiler.lint.workflow.graph import SeveralBodies
 from flowdsl.compiler.lint.workflow.names import BadArtifactName, DuplicateName, NoName
@@ -76,7 +76,29 @@ def without_followers(view: View, found: list[Problem], by_schema: Sequence[Prob
         Problem((*listed.entry(given), "name"), MisspeltName(given.name, wrong.name))
         for wrong, given in meant.items()
     ]
-    return [*_once(listed, kept), *more]
+    return [*_explained([*_once(listed, kept)]), *more]
+
+
+def _explained(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """The problems, with one for a text that is wrong because a tag stays in it: with the way out of the tag."""
+    errors = [each for each in problems if each.finding.severity == "error"]
+    literal = {each.path: each.finding for each in problems if isinstance(each.finding, LiteralTag)}
+    wrong = {
+        each.path
+        for each in errors
+        if each.path in literal and literal[each.path].name in each.finding.message and each.part is None
+    }
+    for problem in problems:
+        tag = literal.get(problem.path)
+        if tag is None or problem.path not in wrong:
+            yield problem
+        elif problem.finding.severity == "error":
+            way = tag.way.partition(", or ignore")[0]
+            yield problem._replace(
+                finding=problem.finding.with_help(way.replace("{", "{{").replace("}", "}}"))
+            )
+        elif problem.finding is not tag:
+            yield problem
 
 
 class Lists:
