@@ -135,17 +135,51 @@ LITERALS = {
     "Row": ("Row(3, 'known', None)",),
     "dict[str, int]": ("{'a': 1, 'z': 2}",),
     "Mode": ("Mode.FAST", "Mode.EXACT"),
+    "date": ("date(2026, 1, 1)", "date(2026, 2, 28)"),
+    "Decimal": ("Decimal('1.0')", "Decimal('1.00')", "Decimal('2E+2')"),
+    "Decimal | None": ("None", "Decimal('-0.5')"),
+    "timedelta": ("timedelta(7)", "timedelta(hours=1, milliseconds=-1)"),
+    "UUID": ("UUID(int=1)", "UUID(int=2**127)"),
+    "Bill": ("Bill(UUID(int=3), date(2026, 3, 3), None, [timedelta(0)])",),
+    "list[date]": ("[date(2026, 1, 1), date(2026, 2, 1)]",),
+    "list[Decimal]": ("[Decimal('1.0'), Decimal('1.00')]",),
+    "list[timedelta]": ("[timedelta(1), timedelta(minutes=90)]",),
+    "list[UUID]": ("[UUID(int=1), UUID(int=5)]",),
+    "list[Bill]": (
+        "[Bill(UUID(int=4), date(2026, 4, 4), Decimal('0.10'), []), Bill(UUID(int=5), date(2026, 5, 5), None, [])]",
+    ),
+    "dict[UUID, Decimal]": ("{UUID(int=1): Decimal('9.90')}",),
 }
-SEARCHED = {"int": "[1, 2, 5]", "str": "['a', 'b']", "float": "[0.5, 2.0]", "Mode": "[Mode.FAST, Mode.EXACT]"}
+SEARCHED = {
+    "int": "[1, 2, 5]",
+    "str": "['a', 'b']",
+    "float": "[0.5, 2.0]",
+    "Mode": "[Mode.FAST, Mode.EXACT]",
+    "date": "[date(2026, 5, 5), date(2026, 5, 6)]",
+    "Decimal": "[Decimal('3.0'), Decimal('3.50')]",
+    "timedelta": "[timedelta(3), timedelta(seconds=5)]",
+}
 PARTS: dict[str, tuple[tuple[str, str], ...]] = {
     "Row": (("{}.size", "int"), ("{}.name", "str"), ("{}.weight", "float | None")),
     "list[Row]": (("{}[0]", "Row"), ("{}[0].name", "str"), ("{}[0].size", "int")),
     "dict[str, int]": (("{}['a']", "int"),),
+    "Bill": (
+        ("{}.order", "UUID"),
+        ("{}.due", "date"),
+        ("{}.price", "Decimal | None"),
+        ("{}.waits", "list[timedelta]"),
+    ),
+    "list[Bill]": (("{}[0]", "Bill"), ("{}[0].price", "Decimal | None"), ("{}[0].due", "date")),
+    "dict[UUID, Decimal]": (("{}[UUID(int=1)]", "Decimal"),),
 }
 OPERATORS = {
     "int": (("+", "int"), ("-", "int")),
     "float": (("+", "int"), ("*", "float")),
     "str": (("+", "str"),),
+}
+COMPARED = {
+    **dict.fromkeys(("int", "float", "date", "UUID"), ("<", ">=", "==", "!=")),
+    "str": ("==", "!="),
 }
 
 
@@ -160,11 +194,15 @@ class Maker:
     def program(self) -> list[Pipeline]:
         """The pipelines; the last one is the entrypoint."""
         kinds = ["int", "str", "float", "bool", "Row", "int | None", "list[int]", "Mode", "dict[str, int]"]
+        kinds += ["date", "Decimal", "UUID", "timedelta", "Bill", "dict[UUID, Decimal]", "Decimal | None"]
         for number in range(self.random.choice((0, 0, 1, 1, 2))):
             parameters = {f"q{one}": self.random.choice(kinds) for one in range(self.random.randint(1, 3))}
-            returns = self.random.choice(("int", "str", "float", "bool", "Row", "list[int]"))
+            returns = self.random.choice(
+                ("int", "str", "float", "bool", "Row", "list[int]", "date", "Decimal", "Bill")
+            )
             self.made.append(self.pipeline(f"sub{number}", parameters, 3, 1, returns))
         parameters = {"n": "int", "f": "float", "t": "str", "b": "bool", "xs": "list[int]", "m": "int | None"}
+        parameters |= {"d": "date", "p": "Decimal", "i": "UUID"}
         self.made.append(self.pipeline("main", parameters, 6, 2, None))
         return self.made
 
@@ -221,7 +259,7 @@ class Maker:
                 ways.append(default(one))
         ways += [self.operation(known, kind, *operator, depth) for operator in OPERATORS.get(kind, ())]
         if kind == "bool":
-            ways += [self.comparison(known, other, depth) for other in ("int", "float", "str")]
+            ways += [self.comparison(known, other, depth) for other in COMPARED]
         if kind.startswith("list[") and f"{kind[5:-1]}" in LITERALS:
             ways.append(lambda: self.written(known, kind))
         return ways
@@ -242,7 +280,7 @@ class Maker:
 
         def made() -> Value:
             left, right = self.value(known, kind, depth - 1), self.value(known, kind, depth - 1)
-            sign = self.random.choice(("==", "!=") if kind == "str" else ("<", ">=", "==", "!="))
+            sign = self.random.choice(COMPARED[kind])
             return Value(f"({left.source} {sign} {right.source})", "bool", left.live or right.live)
 
         return made

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
 from unittest import mock
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -71,6 +74,9 @@ def arguments(random: Random) -> dict[str, Any]:
         "b": random.random() < 0.5,
         "xs": random.choice(([], [1], [4, 2, 9])),
         "m": random.choice((None, 3, 4)),
+        "d": random.choice((date(2026, 1, 1), date(1999, 12, 31))),
+        "p": random.choice((Decimal("1.0"), Decimal("1E-9"))),
+        "i": UUID(int=random.choice((1, 2))),
     }
 
 

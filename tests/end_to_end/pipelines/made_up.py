@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+from decimal import Decimal
 from enum import Enum
 from typing import NamedTuple
+from uuid import UUID, uuid5
 
 from flowdsl import step
 
 PYTHON = "python:3.12-slim"
+OWNER = UUID(int=1)
 
 
 class Mode(Enum):
@@ -20,6 +24,13 @@ class Row(NamedTuple):
     size: int
     name: str
     weight: float | None
+
+
+class Bill(NamedTuple):
+    order: UUID
+    due: date
+    price: Decimal | None
+    waits: list[timedelta]
 
 
 @step(image=PYTHON)
@@ -158,6 +169,66 @@ def mode(number: int) -> Mode:
 def spelled(mode: Mode, number: int = 0) -> str:
     print("spelled", mode.name, number)
     return mode.name.lower()
+
+
+@step(image=PYTHON)
+def due(number: int, since: date = date(2026, 1, 1)) -> date:
+    print("due", number, since)
+    return since + timedelta(days=number)
+
+
+@step(image=PYTHON)
+def price(number: int) -> Decimal:
+    print("price", number)
+    return Decimal(number).scaleb(-1)
+
+
+@step(image=PYTHON)
+def taxed(price: Decimal, rate: Decimal | None) -> Decimal | None:
+    print("taxed", price, rate)
+    return price * rate if rate else None
+
+
+@step(image=PYTHON)
+def order(text: str, owner: UUID = OWNER) -> UUID:
+    print("order", ascii(text), owner)
+    return uuid5(owner, text)
+
+
+@step(image=PYTHON)
+def wait(number: int, day: date) -> timedelta:
+    print("wait", number, day)
+    return timedelta(hours=number, microseconds=day.day)
+
+
+@step(image=PYTHON)
+def waited(wait: timedelta, price: Decimal) -> int:
+    print("waited", wait, price)
+    return wait.days + int(price)
+
+
+@step(image=PYTHON)
+def bill(order: UUID, due: date, price: Decimal | None) -> Bill:
+    print("bill", order, due, price)
+    return Bill(order, due, price, [timedelta(days=due.day), timedelta(seconds=-1.5)])
+
+
+@step(image=PYTHON)
+def bills(number: int) -> list[Bill]:
+    print("bills", number)
+    return [Bill(UUID(int=one), date(2026, 1, 1), Decimal(one) / 8, []) for one in range(1 + abs(number) % 3)]
+
+
+@step(image=PYTHON)
+def paid(bills: list[Bill], prices: dict[UUID, Decimal]) -> int:
+    print("paid", [tuple(map(str, one)) for one in bills], sorted(map(str, prices.items())))
+    return len(bills) + len(prices)
+
+
+@step(image=PYTHON)
+def prices(bill: Bill) -> dict[UUID, Decimal]:
+    print("prices", ascii(tuple(bill)))
+    return {bill.order: Decimal("1.50"), UUID(int=1): bill.price or Decimal(0)}
 
 
 @step(image=PYTHON)
