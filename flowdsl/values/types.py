@@ -76,7 +76,7 @@ class Sequence(Node):
 
 
 class Mapping(Node):
-    """`dict[str, T]`; or a dict whose keys are integers, members of an Enum, texts of a Literal, dates or times.
+    """`dict[str, T]`; or a dict whose keys are integers, or anything else that is passed as one text.
 
     All keys are passed as texts, since JSON has no others.
     """
@@ -460,7 +460,7 @@ def members(want: Type) -> tuple[str, ...]:
 
 
 def is_text(kind: Type) -> bool:
-    """Whether values are passed as bare text: `str`, members of an Enum, Literals of text, dates and times."""
+    """Whether values are passed as bare text: `str`, members of an Enum, Literals of text, what is textual."""
     match kind:
         case Text() | Enumeration() | Textual():
             return True
