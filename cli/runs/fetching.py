@@ -243,9 +243,9 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
         if value in files and files[value].name in targets:
             out(f"{visible(name)} of the run is {visible(str(path / targets[files[value].name]))}\n")
     going = [one.path for one in run.steps if one.leaf and not one.node.ended]
-    if going:
-        steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
-        out(f"the run continues: {steps} not ended. To fetch the rest later:\n  {again}\n")
+    if going or not run.status.ended:
+        steps = ": 1 step has not ended" if len(going) == 1 else f": {len(going)} steps have not ended"
+        out(f"the run continues{steps if going else ''}. To fetch the rest later:\n  {again}\n")
     bad = [trouble for one in outcomes for trouble in one.trouble]
     if any(isinstance(trouble, StoreError) for trouble in bad):
         err(f"to continue: {again}\n")

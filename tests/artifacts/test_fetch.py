@@ -528,3 +528,12 @@ def test_steps_that_go_on_are_said_to(on: On, run: Json, capsys: pytest.CaptureF
     on(run)
     assert command([]) == 0
     assert "the run continues: 1 step has not ended. To fetch the rest later:" in capsys.readouterr().out
+
+
+def test_a_run_that_has_not_begun_is_said_to_go_on(
+    on: On, run: Json, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del run["status"]
+    on(run)
+    assert command([]) == 0
+    assert "the run continues. To fetch the rest later:" in capsys.readouterr().out
