@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import ryaml
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -105,6 +105,7 @@ def test_documents_come_back_in_order(documents: list[Any]) -> None:
     assert exact(list(yaml.load_all(text, Loader=yaml.CSafeLoader))) == exact(documents)
 
 
+@example(tree=["a \nb", "a\t\nb", "a\nb ", "a\nb\t"])
 @given(tree=trees)
 def test_lines_end_in_a_line_feed_and_not_in_blanks(tree: Any) -> None:
     text = emit_one(tree)

@@ -40,7 +40,7 @@ EVEN = {"key": "rack", "operator": "In", "values": ["2", "4"]}
 @pipeline(
     argo={
         "tolerations": [{"key": "team", "operator": "Exists"}],
-        "nodeSelector": {"disk": "ssd"},
+        "nodeSelector": {"disk": "ssd", "rack": "1"},
         "affinity": {
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {
