@@ -406,9 +406,13 @@ def _read(name: str, text: str, definition: StepDef | PipelineDef) -> Tried:
                 raise WrongValue("a file is tried by `sweep` in a pipeline only")
             values.append(_number(one) if drawn else meant(one, kind))
         except WrongValue as wrong:
-            raise WrongSearch(
-                f"{name}={text}: `{name}` of `{definition.name}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
-            ) from None
+            said = f"{name}={text}: `{name}` of `{definition.name}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
+            texts = [each.text for each in written.values]
+            if isinstance(kind, t.Sequence) and not (drawn or any("[" in each for each in texts)):
+                said += (
+                    f"; one list for each trial is written {name}={','.join(f'[{each}]' for each in texts)}"
+                )
+            raise WrongSearch(said) from None
     return Tried(name, text, kind, written.word if drawn else None, tuple(values), written.condition)
 
 
