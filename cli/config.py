@@ -187,7 +187,7 @@ def _read(path: Path) -> _Settings:
 
     text, line, column = "", 1, 0
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows begin a file with a mark
         return _Settings(path, path.parent, text, tomllib.loads(text))
     except OSError as error:
         reason, way = error.strerror or str(error), "make it a file that can be read"

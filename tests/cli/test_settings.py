@@ -142,6 +142,14 @@ def test_settings_in_an_odd_shape_are_those_of_others(flowdsl: Callable[..., Res
     assert flowdsl("check", "pipeline.py").code == 0
 
 
+def test_settings_that_an_editor_on_windows_has_written(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("flowdsl.toml").write_bytes(b'\xef\xbb\xbf[clusters.lab]\r\nnamespace = "ml"\r\n')
+    done = flowdsl("compile", "pipeline.py", "--cluster", "lab")
+    assert (done.code, done.err) == (0, "")
+    assert "\n  namespace: ml\n" in done.out
+
+
 def test_settings_that_are_not_text(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
     Path("flowdsl.toml").write_bytes(b"\xff")
