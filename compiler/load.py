@@ -308,7 +308,7 @@ def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnos
         if in_bytes:
             column, end = source.column(line, column - 1), source.column(end_line, max(end - 1, 0))
         span = Span(file, line, column, end_line, max(end, column + 1) if end_line == line else max(end, 1))
-    return Diagnostic(InvalidSyntax(reason=error.msg, python=python), span)
+    return Diagnostic(InvalidSyntax(reason=error.msg, python=python, line=error.text or ""), span)
 
 
 def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:

@@ -365,6 +365,13 @@ def test_a_file_that_is_in_no_package(folder: Path) -> None:
     assert loaded(folder / "pipeline.py", "from .helper import f\n").module.f() == 1
 
 
+@pytest.mark.parametrize("line", ["%matplotlib inline", "!pip install torch", "    %time f()"])
+def test_a_line_for_a_notebook(folder: Path, line: str) -> None:
+    error = refused(folder / "pipeline.py", f"import json\nif json:\n    pass\n{line}\n")
+    assert error.diagnostic.finding.code == "FD101"
+    assert error.diagnostic.finding.advice == "leave the line out: it is for a notebook"
+
+
 def test_a_module_that_is_not_installed(folder: Path) -> None:
     error = refused(folder / "pipeline.py", "import flowdsl_test_missing.part as part\n")
     assert error.traceback is None

@@ -14,10 +14,13 @@ class InvalidSyntax(Finding):
     reason: str
     python: str
     notebook: bool = False
+    line: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
         way = f"correct the line, or run flowdsl with the Python that the file is written for: this is {self.python}"
+        if self.line.lstrip()[:1] in ("%", "!"):
+            way = "leave the line out: it is for a notebook"
         if self.notebook:
             way = "write cells into a file: begin them with `%%writefile FILE.py`; or `jupyter nbconvert --to script`"
         return {**super().words(), "way": way}
