@@ -36,6 +36,6 @@ def fetch_command(
     name
         A run on this machine or on the cluster; @latest is the one that was created last.
     what
-        STEP, or STEP.OUTPUT. Without it: everything.
+        STEP, STEP.OUTPUT, or NAME.OUTPUT for what the run returns. Without it: everything.
     """
     return fetch_run(name, what, options, reach)
