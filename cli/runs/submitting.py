@@ -160,7 +160,7 @@ def _beside(cluster: Cluster, run: Json, made: Json) -> None:
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
     from flowdsl.cli.clusters.reach import Found
-    from flowdsl.cli.runs.waiting import follow, limit_of, lost
+    from flowdsl.cli.runs.waiting import follow, late, limit_of, lost
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
 
     if not options.after:
@@ -175,7 +175,9 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
             if code not in (DONE, REFUSED):  # a log that cannot be read keeps no run from its end
                 return code
         return follow(found, limit_of(options.timeout), reach, options.after)
-    except (Overdue, Vanished):
+    except Overdue as error:
+        return late(found, "wait", reach, error)
+    except Vanished:
         raise
     except ClusterError as error:  # the run is there, whatever keeps it from being seen
         return lost(found, "wait", reach, error)

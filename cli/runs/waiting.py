@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.texts import line, visible
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, err, on_terminal, out
+from flowdsl.cli.process import DONE, INTERRUPTED, LATE, NO, UNKNOWN, err, on_terminal, out
 from flowdsl.cli.root import seconds_of
 from flowdsl.runtime.phases import phase
 
@@ -35,7 +35,7 @@ def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = Fals
 def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     """Follow a run to its end; returns the exit code of `wait`. `word`: the command that resumes following.
 
-    Raises Overdue, Vanished and Refused.
+    Raises Vanished and Refused.
     """
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
     from flowdsl.runtime.local.error import RunError
@@ -57,7 +57,9 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     except KeyboardInterrupt:
         err(f"\n{detached(found, word, reach)}")
         return INTERRUPTED
-    except (Overdue, Vanished):
+    except Overdue as error:
+        return late(found, word, reach, error)
+    except Vanished:
         raise
     except ClusterError as error:  # the run is there, whatever keeps it from being seen
         return lost(found._replace(workflow=last), word, reach, error)
@@ -85,17 +87,26 @@ def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
     name = found.name
     why = visible(str(error))
     err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(found.workflow)}: {why}\n")
-    err(f"come back to it with\n  flowdsl {word} {name}{reach.flags()}\n")
+    err(_back(found, word, reach))
     return UNKNOWN
+
+
+def late(found: Found, word: str, reach: Reach, error: Exception) -> int:
+    """Report that a run has not ended in time, and how to follow it again; returns the exit code."""
+    err(f"flowdsl: {visible(str(error))}\n{_back(found, word, reach)}")
+    return LATE
 
 
 def detached(found: Found, word: str, reach: Reach) -> str:
     """The message after Ctrl-C: the run goes on."""
-    flags = reach.flags()
-    end = f"or end it with\n  flowdsl stop {found.name}{flags}\n" if found.cluster is not None else ""
-    return (
-        f"the run {found.name} continues; come back to it with\n  flowdsl {word} {found.name}{flags}\n{end}"
+    stop = (
+        f"or end it with\n  flowdsl stop {found.name}{reach.flags()}\n" if found.cluster is not None else ""
     )
+    return f"the run {found.name} continues; {_back(found, word, reach)}{stop}"
+
+
+def _back(found: Found, word: str, reach: Reach) -> str:
+    return f"come back to it with\n  flowdsl {word} {found.name}{reach.flags()}\n"
 
 
 def ending(workflow: Json) -> str:

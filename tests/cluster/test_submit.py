@@ -469,7 +469,8 @@ def test_a_wait_has_an_end(cluster: Cluster, capsys: pytest.CaptureFixture[str])
     before = time.monotonic()
     assert flowdsl(["wait", "one", "--timeout", "1s"]) == 5
     assert time.monotonic() - before < 10
-    assert "has not ended in time: it is Pending" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.endswith("has not ended in time: it is Pending\ncome back to it with\n  flowdsl wait one\n")
     assert flowdsl(["wait", "one", "--timeout", "soon"]) == 2
     assert cluster.runs == ["one"]
 
