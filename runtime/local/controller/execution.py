@@ -253,25 +253,30 @@ class Execution:
     def _cached_meanwhile(self) -> None:
         """Use the outputs that another execution has cached since this one began.
 
-        With a lock, Argo looks them up in each pass (executeTemplate). A pod goes on, as it ends with its own result.
+        A pod goes on, as it ends with its own result.
         """
         node = self.node
-        if node is None or node.fulfilled or node.memo is None:
+        if node is None or node.fulfilled:
             return
-        oldest = self.template["memoize"].get("maxAge")
-        found = self.run.cache.find(node.memo["cacheName"], node.memo["key"], oldest, self.run.now)
-        if found is None:
-            return
-        node.memo = {**node.memo, "hit": True}
-        if node.type == "Pod":
+        outputs = self._look_again(node)
+        if outputs is None or node.type == "Pod":
             return
         body = node if self.attempts is None else self.attempts.latest
         frame = None if body is None else self.run.frames.get(body.name)
         if frame is not None:
             frame.abandon()
-        node.outputs = found or None
+        node.outputs = outputs or None
         self.run.mark(node, SUCCEEDED)
         self.over(node, None)
+
+    def _look_again(self, node: Node) -> Json | None:
+        """What the cache has meanwhile: with a lock, Argo looks it up in each pass (executeTemplate)."""
+        memo: Json = node.memo or {}
+        oldest = self.template["memoize"].get("maxAge")
+        outputs = self.run.cache.find(memo["cacheName"], memo["key"], oldest, self.run.now)
+        if outputs is not None:
+            node.memo = {**memo, "hit": True}
+        return outputs
 
     def enter(self) -> None:
         """Run the body, or its first attempt."""
@@ -338,6 +343,8 @@ class Execution:
             self.run.mark(node, ERROR, error)
         if node.memo and not node.memo.get("hit") and node.phase == SUCCEEDED:
             self.run.keep(node)
+            if self.node is not None and node is not self.node and self.template.get("synchronization"):
+                self._look_again(self.node)  # it finds what its own attempt has kept
         if self.attempts is not None and node is self.attempts.latest:
             self.attempts.ended(node, error)
         else:
