@@ -13,10 +13,9 @@ from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
-from flowdsl.compiler.lint.variables.uses import WORD_OF, of_metric
+from flowdsl.compiler.lint.variables.uses import WORD_OF, Spot, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.lint.workflow.passed_values import reaching
-from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact
 from flowdsl.diagnostic import near
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.lint.variables.uses import Place
+    from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
@@ -325,4 +325,5 @@ def brought(view: View) -> Iterator[Problem]:
                 if (path, tag.body) not in told:
                     told.add((path, tag.body))
                     way = f"remove it: it comes into the loop `{call.name}`, where Argo replaces every tag or fails"
-                    yield Problem(path, UnknownVariable(tag.body.strip(), (), way), part=(tag.start, tag.end))
+                    name = tag.body.strip()
+                    yield Spot.of_name(path, name, tag).problem(UnknownVariable(name, (), way))
