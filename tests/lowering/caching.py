@@ -60,6 +60,18 @@ def total(parts: list[Trained]) -> float:
     return sum(part.loss for part in parts)
 
 
+@step(image=IMAGE, cache=False)
+def note(rows: int) -> Path:
+    out = Path("note.txt")
+    out.write_text(f"{rows}\n")
+    return out
+
+
+@pipeline
+def noted(rows: int) -> Path:
+    return note(rows)
+
+
 @pipeline
 def again(data: Path) -> Trained:
     return train(data, 0.5)
@@ -69,6 +81,7 @@ def again(data: Path) -> Trained:
 def caching(rows: int = 10) -> None:
     data = clean(fetch("https://example.com/reviews.txt"), make(rows))
     lines(data)
+    lines.options(name="lines-of-note")(noted(rows))
     runs = sweep(train, over={"rate": choice(0.1, 0.2)}, objective=minimize("loss"), data=data)
     publish(train.options(name="refined")(again(runs.best.model).model, 0.01).model)
     with when(total(fan_out(count.options(cache=False), over={"part": [1, 2]})) > 2):
