@@ -35,12 +35,13 @@ _RESOURCE = 'resource = "nvidia.com/gpu.shared"'
 
 
 class _Bad(Exception):
-    """A value that cannot be used: what is expected, and an example."""
+    """A value that cannot be used: what is expected, and an example; `key`: its key is what is wrong."""
 
-    def __init__(self, want: str, example: str) -> None:
+    def __init__(self, want: str, example: str, key: str | None = None) -> None:
         super().__init__(want)
         self.want = want
         self.example = example
+        self.key = key
 
 
 class _Field(NamedTuple):
@@ -50,13 +51,20 @@ class _Field(NamedTuple):
     field: str = ""
 
 
+class _Entries(NamedTuple):
+    """How a table with any keys is read: each entry as a pair of texts; an example of the table."""
+
+    read: Callable[[str, object], tuple[str, str]]
+    example: str
+
+
 class _Table(NamedTuple):
     """How a table is read: its keys, and what is made of their values.
 
     `needed`: keys that have to be there, each with an example. `or_false`: false may stand in its place.
     """
 
-    keys: Mapping[str, _Field]
+    keys: Mapping[str, _Field | _Entries]
     make: Callable[..., object]
     needed: Mapping[str, str] = {}
     or_false: bool = False
@@ -68,12 +76,15 @@ class _Tables(NamedTuple):
     `names`: the only ones that there may be. `or_names`: a list of names may stand for tables without keys.
     """
 
-    keys: Mapping[str, _Field]
+    keys: Mapping[str, _Field | _Entries]
     make: Callable[..., object]
     field: str = ""
     needed: Mapping[str, str] = {}
     names: tuple[str, ...] = ()
     or_names: bool = False
+
+
+_Kind = _Field | _Entries | _Table | _Tables
 
 
 def profile(
@@ -116,7 +127,7 @@ class _Reader:
     def __init__(self, found: list[Wrong]) -> None:
         self.found = found
 
-    def values(self, at: str, given: object, keys: Mapping[str, _Field | _Table | _Tables]) -> dict[str, Any]:
+    def values(self, at: str, given: object, keys: Mapping[str, _Kind]) -> dict[str, Any]:
         """What a table says, by the fields for its keys."""
         made: dict[str, Any] = {}
         if not is_mapping(given):
@@ -132,6 +143,8 @@ class _Reader:
                         made[field or key] = read(value)
                     except _Bad as bad:
                         self._bad(at, key, value, bad)
+                case _Entries() as kind:
+                    made[key] = self._entries(f"{at}.{key}", value, kind)
                 case _Table(or_false=True) if value is False:
                     made[key] = False
                 case _Table() as kind:
@@ -140,6 +153,20 @@ class _Reader:
                 case _Tables() as kind:
                     made[kind.field or key] = self._each(f"{at}.{key}", value, kind)
         return made
+
+    def _entries(self, at: str, given: object, kind: _Entries) -> dict[str, str]:
+        """The entries of a table with any keys."""
+        if not is_mapping(given):
+            self._whole(at, given, kind.example)
+            return {}
+        found: dict[str, str] = {}
+        for key, value in given.items():
+            try:
+                name, text = kind.read(key, value)
+                found[name] = text
+            except _Bad as bad:
+                self._bad(at, key, value if bad.key is None else bad.key, bad)
+        return found
 
     def _one(self, at: str, given: object, kind: _Table | _Tables, *name: str) -> object | None:
         """The object that a table describes, or None if it is invalid."""
@@ -224,20 +251,20 @@ def _label_texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, texts))
 
 
-def _keys(value: object) -> dict[str, str]:
-    keys = cast("dict[str, object]", value) if isinstance(value, dict) else {"": None}
-    if not all(isinstance(key, str) and is_qualified_name(key) for key in keys.values()):
-        example = 'labels = {"gpu.product" = "cloud.google.com/gke-accelerator"}'
-        raise _Bad("a table from the names in `where` to the keys of labels", example)
-    return {name: str(key) for name, key in keys.items()}
+def _short_name(name: str, key: object) -> tuple[str, str]:
+    """A name in `where`, and the key of the label that it means."""
+    if not isinstance(key, str) or not is_qualified_name(key):
+        raise _Bad("the key of a label", '"cloud.google.com/gke-accelerator"')
+    return name, key
 
 
-def _labels(value: object) -> dict[str, str]:
-    labels = cast("dict[str, object]", value) if isinstance(value, dict) else {"": value}
-    for key, text in labels.items():
-        if not is_qualified_name(key) or not isinstance(text, str) or not is_label_value(text):
-            raise _Bad("a table of labels of nodes, with texts", 'labels = {pool = "gpu-new"}')
-    return {key: str(text) for key, text in labels.items()}
+def _node_label(key: str, text: object) -> tuple[str, str]:
+    """A label of nodes."""
+    if not is_qualified_name(key):
+        raise _Bad("the key of a label", '"cloud.google.com/gke-nodepool"', key)
+    if not isinstance(text, str) or not is_label_value(text):
+        raise _Bad("the value of a label, which is a text", '"gpu-new"')
+    return key, text
 
 
 def _label(value: object) -> tuple[str, str]:
@@ -314,19 +341,24 @@ def _folder(value: object) -> tuple[str, str]:
     return volume, folder.strip("/")
 
 
-def _registries(value: object) -> dict[str, str]:
-    """The prefixes of images, and what the cluster has in place of each."""
-    table = cast("dict[str, object]", value) if isinstance(value, dict) else {"": value}
-    return {_registry(origin): _registry(mirror) for origin, mirror in table.items()}
+def _registry(origin: str, mirror: object) -> tuple[str, str]:
+    """The prefix of images, and what the cluster has in its place."""
+    return _prefix(origin, origin), _prefix(mirror, None)
 
 
-def _registry(text: object) -> str:
-    """A registry, or a folder or an image in one, without a tag."""
+def _prefix(text: object, key: str | None) -> str:
+    """A registry, or a folder or an image in one, without a tag; `key`: the text if it is a key."""
     image = f"{text}/image"
     registry, path = parted(image)
     if not isinstance(text, str) or not registry or image_fault(image):
-        example = 'registries = {"docker.io" = "registry.example.com/hub"}'
-        raise _Bad("a table from registries to registries, each alone or with a folder in it", example)
+        bare = str(text).rpartition("://")[2].rstrip("/")
+        meant = bare if parted(f"{bare}/image")[0] else f"docker.io/{bare}"
+        known = not image_fault(f"{meant}/image")
+        raise _Bad(
+            "a registry, alone or with a folder in it",
+            f'"{meant if known else "registry.example.com/hub"}"',
+            key,
+        )
     return f"{registry}/{path}".removesuffix("/image")
 
 
@@ -349,18 +381,19 @@ def _sharing(_: str, **values: Any) -> Sharing:
     return Sharing(**values)
 
 
-_CLUSTER: dict[str, _Field | _Table | _Tables] = {
+_LABELS = _Entries(_node_label, 'labels = {pool = "gpu-new"}')
+_CLUSTER: dict[str, _Kind] = {
     "argo": _Field(_version),
     "context": _Field(_text),
     "namespace": _Field(_object),
-    "labels": _Field(_keys),
+    "labels": _Entries(_short_name, 'labels = {"gpu.product" = "cloud.google.com/gke-accelerator"}'),
     "gpu-taints": _Field(_tolerations, "tolerations"),
     "products": _Tables(
         {"label": _Field(_label_texts, "labels"), "memory": _Field(_mebibytes)}, _product, or_names=True
     ),
     "pools": _Tables(
         {
-            "labels": _Field(_labels),
+            "labels": _LABELS,
             "taints": _Field(_tolerations, "tolerations"),
             "products": _Field(_names),
             "gpus": _Field(_count),
@@ -382,7 +415,7 @@ _CLUSTER: dict[str, _Field | _Table | _Tables] = {
             "resource": _Field(_resource),
             "unit": _Field(_mebibytes),
             "replicas": _Field(_times),
-            "labels": _Field(_labels),
+            "labels": _LABELS,
         },
         _sharing,
         "sharing",
@@ -390,5 +423,5 @@ _CLUSTER: dict[str, _Field | _Table | _Tables] = {
         names=tuple(VENDORS),
     ),
     "checkpoints": _Field(_folder),
-    "registries": _Field(_registries),
+    "registries": _Entries(_registry, 'registries = {"docker.io" = "registry.example.com/hub"}'),
 }
