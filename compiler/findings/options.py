@@ -222,8 +222,16 @@ class RunTimeOption(Finding):
     code = "FD271"
     title = "`{name}` is known only when the pipeline runs"
     label = "options are fixed while compiling"
-    help = "pass the value to the step as an argument, or write it here as a constant"
+    help = "pass the value to the step as an argument, {way}"
     name: str
+
+    def words(self) -> dict[str, str]:
+        """The name, and what else to do: Argo fills an argument into the field of the image."""
+        way = "or write it here as a constant"
+        if self.name == "image":
+            field = '"image": "repository:{{inputs.parameters.tag}}"'
+            way = f'and write at its definition argo={{"script": {{{field}}}}}; of a container, "container"'
+        return {**super().words(), "way": way}
 
 
 class OptionType(Finding):
