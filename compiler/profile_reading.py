@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl.compiler.findings.profile import BadSetting, OwnShortName, UnknownCluster, UnknownSetting
-from flowdsl.compiler.options.placement import LABELS, toleration
+from flowdsl.compiler.options.placement import LABELS
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile, Sharing, Spot
 from flowdsl.compiler.schema.versions import VERSIONS
+from flowdsl.compiler.taints import toleration
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import near
 from flowdsl.grammar.devices import VENDORS

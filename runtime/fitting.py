@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked
+from flowdsl.compiler.taints import notation, tolerates
 from flowdsl.grammar.devices import is_gpu
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.quantity import spelled
@@ -151,10 +152,7 @@ def _against(nodes: Sequence[Json], pod: Pod) -> tuple[str, str] | None:
             return f"{those} has {spelled(number)} of `{resource}` (the most is {spelled(most)})", _GPUS
     if any(not repelling(node, pod.spec) for node in able):
         return None
-    taint = repelling(able[0], pod.spec)[0]
-    word = (
-        f"{taint.get('key')}{'=' + str(taint['value']) if taint.get('value') else ''}:{taint.get('effect')}"
-    )
+    word = notation(repelling(able[0], pod.spec)[0])
     remedy = f'tolerations=["{word}"] lets the step run there'
     return f"all nodes that fit have a taint like `{word}`, which is not tolerated", remedy
 
@@ -230,16 +228,5 @@ def repelling(node: Json, spec: Json) -> list[Json]:
         for taint in several(part(node, "spec"), "taints")
         if taint.get("effect") in ("NoSchedule", "NoExecute")
         and not str(taint.get("key")).startswith("node.kubernetes.io/")
-        and not any(_tolerates(one, taint) for one in several(spec, "tolerations"))
+        and not any(tolerates(one, taint) for one in several(spec, "tolerations"))
     ]
-
-
-def _tolerates(toleration: Json, taint: Json) -> bool:
-    """Source: k8s.io/api/core/v1, Toleration.ToleratesTaint."""
-    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
-        return False
-    if toleration.get("key") and toleration["key"] != taint.get("key"):
-        return False
-    if toleration.get("operator") == "Exists":
-        return True
-    return bool(toleration.get("key")) and str(toleration.get("value") or "") == str(taint.get("value") or "")

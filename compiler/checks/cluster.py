@@ -17,6 +17,7 @@ from flowdsl.compiler.options.resources import (
     sharing,
     wanted,
 )
+from flowdsl.compiler.taints import notation, tolerates
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.grammar.devices import VENDORS, vendor_of
 from flowdsl.grammar.named import NamedTuple
@@ -254,26 +255,16 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         tolerated = settled(found, profile).tolerations
         taints = [next(_untolerated(pool, tolerated), None) for pool in pools.values()]
         if taints[0] is not None and None not in taints:
-            yield _Asked(findings.KeptAway(profile.name, next(iter(pools)), _taint(taints[0])), "gpu")
+            yield _Asked(findings.KeptAway(profile.name, next(iter(pools)), notation(taints[0])), "gpu")
 
 
 def _untolerated(pool: Pool, tolerations: Iterable[Mapping[str, str]]) -> Iterator[Mapping[str, str]]:
     """The taints of a pool that keep a pod away, as the tolerations that it lacks."""
     for taint in pool.tolerations:
-        if taint.get("effect") != "PreferNoSchedule" and not any(_covers(one, taint) for one in tolerations):
+        if taint.get("effect") != "PreferNoSchedule" and not any(
+            tolerates(one, taint) for one in tolerations
+        ):
             yield taint
-
-
-def _covers(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
-    """Whether a toleration covers a taint. Source: core/v1 Toleration.ToleratesTaint."""
-    same = all(toleration.get(field) in (None, taint.get(field)) for field in ("key", "effect"))
-    return same and (toleration.get("operator") == "Exists" or toleration.get("value") == taint.get("value"))
-
-
-def _taint(toleration: Mapping[str, str]) -> str:
-    """A taint as kubectl writes it."""
-    value, effect = (toleration.get(field) for field in ("value", "effect"))
-    return f"{toleration['key']}{f'={value}' if value else ''}{f':{effect}' if effect else ''}"
 
 
 def _of_pod(found: dict[str, Any], option: str) -> Decimal:

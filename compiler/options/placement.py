@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.placement import BadNode, BadToleration, BadWhere
@@ -27,6 +27,7 @@ from flowdsl.compiler.options.resources import (
     sharing,
     wanted,
 )
+from flowdsl.compiler.taints import toleration
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
@@ -55,7 +56,6 @@ LABELS = {
 }
 _MEBI = 1024 * 1024
 _LEAST = 1024  # MiB: no card has less, so a smaller number lacks its unit
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
@@ -233,48 +233,6 @@ def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
             raise GrammarError(key, 0, len(key), "a label; to ask for a GPU write gpu=1")
         found[key] = str(value)
     return found
-
-
-def toleration(written: object) -> dict[str, str]:
-    """A toleration from kubectl's notation for taints, `key[=value][:effect]`, or from Kubernetes' fields.
-
-    Raises `GrammarError`. Source: kubectl taint; core/v1 Toleration.
-    """
-    if isinstance(written, Mapping):
-        fields = cast("Mapping[object, object]", written)
-        return _toleration_fields({str(key): str(value) for key, value in fields.items()})
-    if not isinstance(written, str):
-        raise GrammarError(repr(written), 0, len(repr(written)), "a string such as 'spot=true:NoSchedule'")
-    body, colon, effect = written.partition(":")
-    key, equals, value = body.partition("=")
-    if not is_qualified_name(key):
-        raise GrammarError(written, 0, len(key), "the key of a taint, as in 'spot=true:NoSchedule'")
-    if colon and effect not in _EFFECTS:
-        raise GrammarError(written, len(body) + 1, len(written), f"one of {', '.join(_EFFECTS)}")
-    if not is_label_value(value):
-        raise GrammarError(written, len(key) + 1, len(body), "a label value")
-    found = {"key": key, "operator": "Equal" if equals else "Exists"}
-    if equals:
-        found["value"] = value
-    if effect:
-        found["effect"] = effect
-    return found
-
-
-def _toleration_fields(fields: dict[str, str]) -> dict[str, str]:
-    known = ("key", "operator", "value", "effect")
-    for field in fields:
-        if field not in known:
-            raise GrammarError(field, 0, len(field), f"one of {', '.join(known)}")
-    operator = fields.get("operator", "Equal")
-    if operator not in ("Equal", "Exists"):
-        raise GrammarError(f"operator: {operator}", 10, 10 + len(operator), "Equal or Exists")
-    if operator == "Exists" and fields.get("value"):
-        raise GrammarError(f"value: {fields['value']}", 0, 5, "no value beside Exists")
-    effect = fields.get("effect", "")
-    if effect and effect not in _EFFECTS:
-        raise GrammarError(f"effect: {effect}", 8, 8 + len(effect), f"one of {', '.join(_EFFECTS)}")
-    return {field: fields[field] for field in known if field in fields}
 
 
 def _node(name: str, written: object) -> Mapping[str, str]:

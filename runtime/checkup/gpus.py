@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.amounts import amounts
 from flowdsl.compiler.amounts import gpus as counted
 from flowdsl.compiler.options.placement import label
+from flowdsl.compiler.taints import notation
 from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.cluster.kinds import NODE
 from flowdsl.runtime.fitting import repelling
@@ -79,8 +80,7 @@ def _taints(visit: Visit, nodes: list[Json]) -> Iterator[Check]:
         if profile.spot and labels.get(profile.spot.label[0]) == profile.spot.label[1]:
             known += profile.spot.tolerations
         for taint in repelling(node, {"tolerations": known}):
-            value = f"={taint['value']}" if taint.get("value") else ""
-            found.setdefault(f"{taint.get('key')}{value}:{taint.get('effect')}", []).append(name_of(node))
+            found.setdefault(notation(taint), []).append(name_of(node))
     for words, names in found.items():
         text = f"steps with gpu= do not tolerate the taint `{words}` of {_listed(names)}: they are kept away"
         remedy = f'write gpu-taints = ["{words}"] in {visit.settings}, or in the pool that these nodes are'
