@@ -6,11 +6,9 @@ import base64
 import copy
 import fcntl
 import gzip
-import http.client
 import json
 import os
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,8 @@ import pytest
 
 from flowdsl.cli.app import run as flowdsl
 from tests.cluster.faults import Fault, Proxy, until_it_passes
-from tests.cluster.objects import Objects, Served, kubeconfig
+from tests.cluster.objects import Objects
+from tests.cluster.runs import WORKFLOWS, served
 from tests.commands import Terminal
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows"
 PODS = "/api/v1/namespaces/default/pods"
 BREAKS: tuple[Fault, ...] = ("unanswered", "503", "cut")
 
@@ -61,12 +59,8 @@ class Cluster:
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     objects = Objects()
-    with Served(objects) as served:
-        port = int(served.url.rpartition(":")[2])
-        with Proxy(partial(http.client.HTTPConnection, "127.0.0.1", port, timeout=60), late=1.2) as proxy:
-            monkeypatch.setenv("KUBECONFIG", str(kubeconfig(proxy.url, tmp_path / "kubeconfig")))
-            monkeypatch.chdir(tmp_path)
-            yield Cluster(objects, proxy)
+    with served(objects, tmp_path, monkeypatch) as proxy:
+        yield Cluster(objects, proxy)
 
 
 def node(name: str, type: str, phase: str, /, *children: str, **more: Any) -> Object:

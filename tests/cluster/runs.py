@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.cluster.faults import Proxy
+from tests.cluster.objects import Served, kubeconfig
 
-    from tests.cluster.faults import Proxy
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+    import pytest
+
     from tests.cluster.objects import Objects
 
 WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows"
@@ -27,6 +35,17 @@ def train(lr: float) -> float:
 def tiny(lr: float = 0.5) -> None:
     train(lr)
 """
+
+
+@contextlib.contextmanager
+def served(objects: Objects, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Proxy]:
+    """A proxy in front of an API server with the objects, to which commands talk that are run in the folder."""
+    with Served(objects) as server:
+        port = int(server.url.rpartition(":")[2])
+        with Proxy(partial(http.client.HTTPConnection, "127.0.0.1", port, timeout=60), late=1.2) as proxy:
+            monkeypatch.setenv("KUBECONFIG", str(kubeconfig(proxy.url, folder / "kubeconfig")))
+            monkeypatch.chdir(folder)
+            yield proxy
 
 
 class Cluster:
