@@ -475,6 +475,17 @@ def test_a_wait_has_an_end(cluster: Cluster, capsys: pytest.CaptureFixture[str])
     assert cluster.runs == ["one"]
 
 
+@pytest.mark.parametrize(("after", "word"), [("--wait", "wait"), ("--watch", "watch"), ("--logs", "wait")])
+def test_what_follows_a_submission_has_an_end(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], after: str, word: str
+) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one", after, "--timeout", "1s"]) == 5
+    said = capsys.readouterr().err
+    assert "the run `one` has not ended in time" in said
+    assert said.endswith(f"come back to it with\n  flowdsl {word} one\n")
+    assert cluster.runs == ["one"]
+
+
 def test_a_run_that_goes_while_it_is_waited_for(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
     timer = cluster.once_watched(lambda: cluster.objects.drop(f"{WORKFLOWS}/one"))
