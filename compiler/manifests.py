@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.makers import decided, maker
 from flowdsl.compiler.lint.pods.limits import for_version
 from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
-from flowdsl.compiler.schema.findings import dotted
+from flowdsl.compiler.schema.findings import dotted, exchanged_kind
 from flowdsl.compiler.schema.versions import LATEST, misfits, was_right
 from flowdsl.compiler.tree import is_mapping, value_at
 from flowdsl.compiler.yaml.documents import Document, read
@@ -235,6 +235,8 @@ def _wants_to_be(body: object) -> bool:
     if not is_mapping(body):
         return False
     version: object = body.get("apiVersion")
+    if exchanged_kind(version, body.get("kind")):
+        return True
     if "kind" in body and isinstance(version, str) and version.startswith("argoproj.io/"):
         if _near(str(body["kind"])):
             return True

@@ -180,14 +180,25 @@ class UnknownKind(Finding):
     code = "FD401"
     title = "`{found}` is not a kind of workflow"
     label = "{hint}"
-    help = "write one of {known}"
+    help = "write {way}"
     found: str
+    version: str = ""
+    """The `apiVersion` beside it."""
 
     def words(self) -> dict[str, str]:
-        """The kind found, the nearest, and all kinds."""
+        """The kind found, the probable one, and what to write."""
+        if exchanged := exchanged_kind(self.version, self.found):
+            way = f"`apiVersion: {API_VERSION}` and `kind: {exchanged}`"
+            return {"found": self.found, "hint": "exchanged with `apiVersion`", "way": way}
         close = near(self.found, kinds())
         hint = f"did you mean `{close}`?" if close else "not a kind of workflow"
-        return {"found": self.found, "hint": hint, "known": ", ".join(f"`{kind}`" for kind in kinds())}
+        known = ", ".join(f"`{kind}`" for kind in kinds())
+        return {"found": self.found, "hint": hint, "way": f"one of {known}"}
+
+
+def exchanged_kind(version: object, kind: object) -> str | None:
+    """The kind of workflow that was written as `apiVersion`, where the group and version became the kind."""
+    return near(str(version), kinds()) if "/" in str(kind) and "/" not in str(version) else None
 
 
 class UnknownVersion(Finding):

@@ -73,7 +73,7 @@ def check_head(document: dict[str, Any]) -> list[Fault]:
     if kind is None:
         faults.append(missing("kind", " or ".join(f"`{known}`" for known in kinds())))
     elif kind not in (*kinds(), *beside()):
-        faults.append(Fault(("kind",), lambda _: findings.UnknownKind(str(kind))))
+        faults.append(Fault(("kind",), lambda _: findings.UnknownKind(str(kind), str(version))))
     elif version is not None and version != API_VERSION:
         faults.append(Fault(("apiVersion",), lambda _: findings.UnknownVersion(str(version))))
     return faults
