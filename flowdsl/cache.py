@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flowdsl.places.place import Site, here
+
+if TYPE_CHECKING:
+    from flowdsl.options import Duration
 
 
 class Cache:
     """How long a result is kept, and what else it depends on: `cache=Cache(max_age="30d", salt="2024-06")`.
 
-    `max_age`: a duration such as `"12h"`, `"7d"`, `"2w"`; older results are computed again. `salt`: a text
-    that stands for what the key of the result cannot see; with another text, earlier results are not used.
-    Stored as written.
+    `max_age`: a duration such as `"12h"`, `"7d"`, `"2w"`, or a timedelta; older results are computed again.
+    `salt`: a text that stands for what the key of the result cannot see; with another text, earlier results
+    are not used. Stored as written.
     """
 
     __slots__ = ("max_age", "salt", "site")
 
-    def __init__(self, max_age: str = "7d", salt: str = "") -> None:
+    def __init__(self, max_age: Duration = "7d", salt: str = "") -> None:
         self.max_age = max_age
         self.salt = salt
         self.site: Site = here()

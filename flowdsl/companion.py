@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from flowdsl.options import Duration
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
 
 
@@ -82,8 +83,8 @@ class Ready:
         port: int | None = None,
         path: str | None = None,
         command: Sequence[str] | None = None,
-        delay: int | str | None = None,
-        every: int | str | None = None,
+        delay: Duration | None = None,
+        every: Duration | None = None,
     ) -> None:
         self.port = port
         self.path = path

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
+    from flowdsl.options import (
+        Duration,
+        GateStepOptions,
+        LibraryStepOptions,
+        RequestOptions,
+        ResourceStepOptions,
+    )
     from flowdsl.volume import Secret
 
 P = ParamSpec("P")
@@ -81,14 +87,14 @@ def request(
     headers: Mapping[str, str | Secret] | None = None,
     body: object = None,
     success: str | None = None,
-    timeout: int | str | None = None,
+    timeout: Duration | None = None,
     insecure: bool = False,
 ) -> Never:
     """The request of an `http` step. Inputs of the function can be used in `url`, `headers` and `body`.
 
     `body` is a text, or a dict or list that is sent as JSON. `success` is an expression over `response`
     (`response.statusCode == 201`); without it every status from 200 to 299 is a success. `timeout` is a time
-    such as "30s" or whole seconds; `insecure` accepts any certificate. It never returns, so the function
+    such as "30s", whole seconds or a timedelta; `insecure` accepts any certificate. It never returns, so the function
     keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
     """
     said: dict[str, object] = {"body": body, "success": success, "timeout": timeout, "insecure": insecure}

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
+    from datetime import timedelta
     from pathlib import Path
 
     from flowdsl.artifact import Archive
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from flowdsl.gpu import GPU
     from flowdsl.retry import Mutex, Retry, Semaphore
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
+
+    Duration = int | str | timedelta
+    """A text such as "1h30m", whole seconds, or a timedelta."""
 
 
 IN_THE_IMAGE = "image"
@@ -63,8 +67,8 @@ class ControlOptions(TypedDict, total=False):
     """How often and how long a step may run, and what it waits for."""
 
     retries: int | Retry | None
-    timeout: int | str | None
-    queue_timeout: int | str | None
+    timeout: Duration | None
+    queue_timeout: Duration | None
     locks: Sequence[Mutex | Semaphore] | None
 
 
@@ -162,7 +166,7 @@ class ManifestOptions(TypedDict, total=False):
 class GateOptions(TypedDict, total=False):
     """How long a gate waits for a person."""
 
-    duration: int | str | None
+    duration: Duration | None
 
 
 class LibraryOptions(TypedDict, total=False):
@@ -204,7 +208,7 @@ class ScheduleOptions(TypedDict, total=False):
     schedule: str | Sequence[str] | None
     timezone: str | None
     concurrency: Literal["Allow", "Forbid", "Replace"] | None
-    starting_deadline: int | str | None
+    starting_deadline: Duration | None
     keep_succeeded: int | None
     keep_failed: int | None
 
@@ -228,8 +232,8 @@ class PipelineOptions(
 
     name: str | None
     parallelism: int | None
-    timeout: int | str | None
-    ttl: int | str | Mapping[Literal["success", "failure"], int | str] | None
+    timeout: Duration | None
+    ttl: Duration | Mapping[Literal["success", "failure"], Duration] | None
     priority: str | None
     service_account: str | None
     labels: Mapping[str, str] | None

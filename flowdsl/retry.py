@@ -9,6 +9,8 @@ from flowdsl.places.place import Site, here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from flowdsl.options import Duration
+
 Policy = Literal["Always", "OnFailure", "OnError", "OnTransientError"]
 
 
@@ -16,10 +18,10 @@ class Retry:
     """How a failed task is retried, for `retries=`.
 
     `limit`: how often at most. `policy`: "Always", "OnFailure" (the program failed), "OnError" (its pod was
-    lost) or "OnTransientError". `wait`: the time before the first retry, "30s" or seconds; each further wait
-    is `factor` times as long, but no longer than `longest`; no retry begins later than `within`
-    after the first attempt began. `exit_codes` and `messages`: only what ended with one of these codes, or with a
-    message that contains one of these texts, is retried; `expression` says it in Argo's words instead.
+    lost) or "OnTransientError". `wait`: the time before the first retry, "30s", seconds or a timedelta;
+    each further wait is `factor` times as long, but no longer than `longest`; no retry begins later than
+    `within` after the first attempt began. `exit_codes` and `messages`: only what ended with one of these codes,
+    or with a message that contains one of these texts, is retried; `expression` says it in Argo's words instead.
     `elsewhere`: on another node than those that failed. Stored as written; the compiler judges.
     """
 
@@ -42,10 +44,10 @@ class Retry:
         limit: int,
         *,
         policy: Policy = "Always",
-        wait: int | str | None = None,
+        wait: Duration | None = None,
         factor: int | None = None,
-        longest: int | str | None = None,
-        within: int | str | None = None,
+        longest: Duration | None = None,
+        within: Duration | None = None,
         exit_codes: Sequence[int] = (),
         messages: Sequence[str] = (),
         expression: str | None = None,

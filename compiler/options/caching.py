@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cache import Cache
-from flowdsl.compiler.findings.amounts import BadDuration
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Caching
-from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.grammar.duration import seconds_in
-from flowdsl.grammar.error import GrammarError
+from flowdsl.compiler.options.reading import Wrong, said, whole_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,16 +36,10 @@ def _cache(name: str, written: object) -> Caching:
 
 def _age(written: object) -> str:
     """An age in Argo's format, in whole hours or seconds. Source: time.ParseDuration of Go, without days."""
-    if not isinstance(written, str):
-        want = "a string such as '7d'"
-        raise Wrong(OptionType("max_age of Cache", want, said(written)), "item:max_age")
     try:
-        seconds = seconds_in(written)
-    except GrammarError as error:
-        raise Wrong(BadDuration("max_age", written, error.expected), "item:max_age") from None
-    if seconds < 1:
-        raise Wrong(BadDuration("max_age", written, "at least a second"), "item:max_age")
-    whole = round(seconds)
+        whole = whole_seconds("max_age", written)
+    except Wrong as wrong:
+        raise Wrong(wrong.finding, "item:max_age") from None
     return f"{whole // 3600}h" if whole % 3600 == 0 else f"{whole}s"
 
 

@@ -8,8 +8,17 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.findings.options import OptionType, RunTimeOption
-from flowdsl.compiler.options.reading import Parts, Wrong, each, flag, said, seconds, text_option, whole
-from flowdsl.grammar.duration import in_hours
+from flowdsl.compiler.options.reading import (
+    Parts,
+    Wrong,
+    each,
+    flag,
+    period,
+    said,
+    seconds,
+    text_option,
+    whole,
+)
 from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import AT_THE_END
@@ -24,12 +33,6 @@ if TYPE_CHECKING:
 
 POLICIES = ("Always", "OnFailure", "OnError", "OnTransientError")
 """When Argo retries. Source: the enum of `retryPolicy` in Argo's full CRDs."""
-
-
-def timeout(name: str, written: object) -> str:
-    """A duration option in Argo's format; raises `Wrong`."""
-    seconds(name, written)
-    return f"{written}s" if str(written).isdecimal() else in_hours(str(written))
 
 
 # --- retries --------------------------------------------------------------------------------------
@@ -47,7 +50,7 @@ def retries(name: str, written: object) -> ir.Retry:
     times: dict[str, str | None] = {}
     for field in ("wait", "longest", "within"):
         given = getattr(written, field)
-        times[field] = None if given is None else parts.read(field, timeout, f"{field} of Retry", given)
+        times[field] = None if given is None else parts.read(field, period, f"{field} of Retry", given)
     factor = written.factor
     if factor is not None:
         factor = parts.read("factor", whole, "factor of Retry", factor, 1)
@@ -191,7 +194,7 @@ def lock_said(lock: ir.Lock) -> str:
 
 READERS: dict[str, Reader] = {
     "retries": retries,
-    "timeout": timeout,
-    "queue_timeout": timeout,
+    "timeout": period,
+    "queue_timeout": period,
     "locks": locks,
 }

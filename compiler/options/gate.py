@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.options.control import timeout
+from flowdsl.compiler.options.reading import period
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
 
-READERS: dict[str, Reader] = {"duration": timeout}
+READERS: dict[str, Reader] = {"duration": period}

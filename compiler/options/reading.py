@@ -16,12 +16,13 @@ from flowdsl.compiler.findings.options import MEMBER, OptionType
 from flowdsl.compiler.findings.surroundings import BadLabelText, BadObjectName
 from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
-from flowdsl.grammar.duration import seconds_in
+from flowdsl.grammar.duration import in_hours, seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import PREFIX
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.values.lift import as_written
+from flowdsl.values.textual import textual
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
@@ -196,17 +197,27 @@ _OBJECTS = {
 }
 
 
+def period(name: str, written: object) -> str:
+    """A duration option in Argo's format; raises `Wrong`."""
+    row = textual(written)
+    if row is not None and row.form == "duration":
+        text = row.text(written)
+    elif isinstance(written, (int, str)) and not isinstance(written, bool):
+        text = str(written)
+    else:
+        raise Wrong(OptionType(name, "a string such as '6h', whole seconds or a timedelta", said(written)))
+    try:
+        found = seconds_in(text)
+    except GrammarError as error:
+        raise Wrong(BadDuration(name, text, error.expected)) from None
+    if found <= 0:
+        raise Wrong(BadDuration(name, text, "a time above 0"))
+    return f"{text}s" if text.isdecimal() else in_hours(text)
+
+
 def seconds(name: str, written: object) -> float:
     """A duration option in seconds; raises `Wrong`."""
-    if isinstance(written, bool) or not isinstance(written, (int, str)):
-        raise Wrong(OptionType(name, "a string such as '6h' or whole seconds", said(written)))
-    try:
-        found = seconds_in(str(written))
-    except GrammarError as error:
-        raise Wrong(BadDuration(name, str(written), error.expected)) from None
-    if found <= 0:
-        raise Wrong(BadDuration(name, str(written), "a time above 0"))
-    return found
+    return seconds_in(period(name, written))
 
 
 def whole_seconds(name: str, written: object) -> int:

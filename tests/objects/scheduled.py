@@ -1,5 +1,7 @@
 """A pipeline with a schedule, and everything that is said about its runs as a whole."""
 
+from datetime import timedelta
+
 from flowdsl import pipeline, step
 
 
@@ -12,7 +14,7 @@ def load(table: str) -> int:
     schedule=["0 3 * * *", "30 15 * * mon-fri"],
     timezone="Europe/Berlin",
     concurrency="Forbid",
-    starting_deadline="10m",
+    starting_deadline=timedelta(minutes=10),
     keep_succeeded=3,
     keep_failed=0,
     suspend=True,

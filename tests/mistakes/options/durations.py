@@ -1,5 +1,7 @@
 """Times that Argo does not read."""
 
+from datetime import timedelta
+
 from flowdsl import pipeline, step
 
 
@@ -23,9 +25,15 @@ def notify(lr: float) -> None:
     print(lr)
 
 
+@step(image="python:3.12-slim", timeout=timedelta(hours=-1))
+def clean_up(lr: float) -> None:
+    print(lr)
+
+
 @pipeline
 def nightly() -> None:
     train(0.1)
     evaluate(0.1)
     publish(0.1)
     notify(0.1)
+    clean_up(0.1)
