@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.cli.commands import ELSEWHERE, MODULES, load
 from flowdsl.cli.display.report import internal_error
-from flowdsl.cli.display.texts import visible
-from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
+from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out, say
 from flowdsl.diagnostic import near
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.error import RunError
@@ -49,26 +48,26 @@ def run(arguments: Sequence[str]) -> int:
             out("")  # what cyclopts printed
             return answer if isinstance(answer, int) else DONE
         except CycloptsError as error:
-            err(_usage(error))
+            say(*_usage(error))
         except (Refused, RunError) as error:
-            err("\n".join(map(visible, f"flowdsl: {error}\n".split("\n"))))
+            say(*str(error).split("\n"))
         return WRONG
     except SystemExit:
         return DONE  # the reader of a help page has gone: rich ends the process then
     except (KeyboardInterrupt, Exception) as error:
         for one in (error, error.__cause__):  # Python 3.11 wraps what `__set_name__` raises
             if isinstance(one, KeyboardInterrupt):
-                err(f"flowdsl: {str(one) or 'interrupted'}\n")
+                say(str(one) or "interrupted")
                 return INTERRUPTED
         if (code := _of_cluster(error)) is not None:
-            err(f"flowdsl: {visible(str(error))}\n")
+            say(str(error))
             return code
         if isinstance(error, FileNotFoundError) and _nowhere():
-            err("flowdsl: the current folder was removed: change into one that is there\n")
+            say("the current folder was removed: change into one that is there")
             return WRONG
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             mute(sys.stdout)
-            err(f"flowdsl: {said(error)}\n")
+            say(said(error))
             return WRONG
         err(internal_error(error) + "\n")
         return BUG
@@ -93,7 +92,7 @@ def _of_cluster(error: BaseException) -> int | None:
     return code_of(error) if isinstance(error, ClusterError) else None
 
 
-def _usage(error: CycloptsError) -> str:
+def _usage(error: CycloptsError) -> list[str]:
     """The error about wrong arguments, and where to read about the right ones."""
     from cyclopts.exceptions import (
         MissingArgumentError,
@@ -107,7 +106,7 @@ def _usage(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         text = f"`{error.unused_tokens[0]}` is one argument too many"
     elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]) in ELSEWHERE:
-        return f"flowdsl: `{word}` is called `{command} {ELSEWHERE[word]}`\n"
+        return [f"`{word}` is called `{command} {ELSEWHERE[word]}`"]
     elif isinstance(error, UnknownOptionError) and "--json" in (error.token.keyword, error.token.value):
         if any("--format" in argument.names for argument in error.argument_collection):
             text = "Unknown option: --json. Findings are shown so by --format json"
@@ -119,7 +118,7 @@ def _usage(error: CycloptsError) -> str:
         words = ", ".join(_words(error.argument.hint))
         value = f"{error.keyword} needs a value{words and f': {words}'}"
         text = value if error.keyword else f"{error.argument.name} is missing"
-    return f"flowdsl: {text}\n{command} --help shows what it takes\n"
+    return [*text.split("\n"), f"{command} --help shows what it takes"]
 
 
 def _written(error: UnknownOptionError) -> str:

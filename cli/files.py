@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from flowdsl.cli.process import Refused, err
+from flowdsl.cli.process import Refused, note
 
 
 def save(text: str, path: Path) -> bool:
@@ -50,9 +50,7 @@ def difference(text: str, path: Path) -> str:
         return ""
     old = "" if before is None else before.decode("utf-8", "backslashreplace")
     if old.replace("\r\n", "\n") == text:  # as Git on Windows makes it, and a diff does not show
-        err(
-            f"note: the lines of {path} end in CRLF, not in LF; `*.yaml text eol=lf` in .gitattributes keeps them\n"
-        )
+        note(f"the lines of {path} end in CRLF, not in LF; `*.yaml text eol=lf` in .gitattributes keeps them")
     return changes(old, text, os.devnull if before is None else str(path), str(path), "committed", "compiled")
 
 

@@ -7,8 +7,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from flowdsl.cli.display.texts import visible
+
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
     from sys import UnraisableHookArgs
     from typing import TextIO
 
@@ -124,6 +126,20 @@ def out(text: str) -> None:
 def err(text: str) -> None:
     """Write to standard error."""
     _put(sys.stderr, text)
+
+
+def say(*lines: str) -> None:
+    """Write lines to standard error in the name of the command, with control characters escaped."""
+    err("flowdsl: " + _lines(lines))
+
+
+def note(*lines: str) -> None:
+    """Write a remark to standard error that does not change what the command does; escaped likewise."""
+    err("note: " + _lines(lines))
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{visible(one)}\n" for one in lines)
 
 
 def _put(stream: TextIO | None, text: str) -> OSError | None:

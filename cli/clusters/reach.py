@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, err
+from flowdsl.cli.process import GONE, LATE, REFUSED, STDIN, UNKNOWN, WRONG, Refused, note
 from flowdsl.cli.root import seconds_of
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
@@ -146,12 +146,10 @@ class _Trouble:
 
     def __call__(self, error: Exception, seconds: float) -> None:
         """Report it."""
-        from flowdsl.cli.display.texts import visible
-
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _WHILE
-            err(f"note: {visible(str(error))}; it is tried again for {seconds:.0f} seconds\n")
+            note(f"{error}; it is tried again for {seconds:.0f} seconds")
 
 
 USUAL = Reach()

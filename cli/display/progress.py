@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.pace import Pace
 from flowdsl.cli.display.texts import line as one_line
-from flowdsl.cli.process import err, on_terminal
+from flowdsl.cli.process import err, note, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.logs.source import place
 from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
@@ -138,7 +138,7 @@ class Lines:
     def notice(self, sentences: Sequence[str]) -> None:
         """Write the sentences."""
         for sentence in sentences:
-            err(f"note: {sentence}\n")
+            note(sentence)
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
         """Write the changes, if it is time."""

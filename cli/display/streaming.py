@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.paint import Paint
-from flowdsl.cli.process import Refused, err, mute
+from flowdsl.cli.process import Refused, mute
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
@@ -203,8 +203,3 @@ def harmless(text: str, *, begun: bool = False) -> str:
     if not begun and text.strip("\n"):
         text = text.removeprefix("\n")
     return _CONTROL.sub("", text)
-
-
-def note(text: str) -> None:
-    """Write a remark about a log to standard error."""
-    err(f"flowdsl: {text}\n")

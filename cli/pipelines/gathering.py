@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.pipelines.compiling import MANIFESTS
-from flowdsl.cli.process import STDIN, err
+from flowdsl.cli.process import STDIN, note
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _below(folder: Path) -> Iterator[Path]:
     """What is in a folder and its folders, without what is hidden; a folder that cannot be read is reported."""
 
     def left_out(error: OSError) -> None:
-        err(f"note: {Path(error.filename)} was left out: {error.strerror}\n")
+        note(f"{Path(error.filename)} was left out: {error.strerror}")
 
     for place, folders, names in os.walk(folder, onerror=left_out):
         folders[:] = [one for one in folders if not one.startswith(".")]

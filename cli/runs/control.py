@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.cli.clusters.reach import RUNS, Found, code_of, find
 from flowdsl.cli.display.texts import visible
 from flowdsl.cli.files import shown
-from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out
+from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out, say
 from flowdsl.cli.root import seconds_of
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.labels import ARTIFACTS
@@ -140,12 +140,12 @@ def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
         except (Refused, RunError) as error:
             if len(runs) == 1:
                 raise
-            err(f"flowdsl: {visible(str(error))}\n")
+            say(str(error))
             code = max(code, WRONG)
         except ClusterError as error:
             if len(runs) == 1 or (isinstance(error, Unreachable) and not isinstance(error, Uncertain)):
                 raise
-            err(f"flowdsl: {visible(str(error))}\n")
+            say(str(error))
             code = max(code, code_of(error))
     return code
 
@@ -196,7 +196,7 @@ def _end(verb: Ending, run: Found, manner: Manner) -> int:
 
 def _problems(run: Found, jobs: made.Made) -> int:
     for problem in jobs.problems:
-        err(f"flowdsl: {run.name}: jobs that it has made may be left: {visible(problem)}\n")
+        say(f"{run.name}: jobs that it has made may be left: {problem}")
     return REFUSED if jobs.problems else DONE
 
 

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from flowdsl.cli.clusters.reach import RUNS, find
 from flowdsl.cli.display.lengths import size
 from flowdsl.cli.display.texts import visible
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, note, out, say
 from flowdsl.cli.root import FLAG, FolderOption, JsonOption, option
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
@@ -176,18 +176,18 @@ def _fetched(
     try:
         outcomes = fetch(run, pieces, path, Opener(ways, run.name, namespace), settings, told)
     except KeyboardInterrupt:
-        err(f"flowdsl: interrupted; what is complete is in {path}. To continue:\n  {again}\n")
+        say(f"interrupted; what is complete is in {path}. To continue:", f"  {again}")
         return INTERRUPTED
     except (NotOurs, NoRoom) as error:
         more = f"; to continue when there is room: {again}" if isinstance(error, NoRoom) else ""
-        err(f"flowdsl: {visible(str(error))}{more}\n")
+        say(f"{error}{more}")
         return WRONG
     except FetchError as error:
-        err(f"flowdsl: {visible(str(error))}\n")
+        say(str(error))
         return WRONG
     finally:
-        for line in readers.close() if readers is not None else ():
-            err(f"note: {visible(line)}\n")
+        for text in readers.close() if readers is not None else ():
+            note(text)
     return _ended(run, path, outcomes, again)
 
 

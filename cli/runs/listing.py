@@ -13,7 +13,7 @@ from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line
-from flowdsl.cli.process import DONE, Refused, err, out
+from flowdsl.cli.process import DONE, Refused, err, note, out
 from flowdsl.cli.root import seconds_of
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.grammar.named import NamedTuple
@@ -117,7 +117,7 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
                 found = cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace, keep=_kept)
             except Unreachable:
                 if RUNS.is_dir():
-                    err("note: --local shows the runs of this folder\n")
+                    note("--local shows the runs of this folder")
                 raise
             return found.items, where, False
     return local_runs(wanted.selector), f"in {RUNS}", True
@@ -149,7 +149,7 @@ def local_runs(selector: str) -> list[Json]:
         except (FileNotFoundError, NotADirectoryError):
             continue  # it is no run, or one that is only beginning
         except (OSError, ValueError) as error:
-            err(f"note: {path} cannot be read: {line(reason(error))}\n")
+            note(f"{path} cannot be read: {line(reason(error))}")
         else:
             found.append(_alone(one, folder))
     return [one for one in found if matches(selector, _labels(one))]

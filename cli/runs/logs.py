@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import Found, find
-from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless, note
-from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
+from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, say
 from flowdsl.cli.root import FLAG, option, seconds_of
 from flowdsl.diagnostic import near
 from flowdsl.runtime.phases import over
@@ -122,12 +122,12 @@ def _shown(logs: _Local | _Remote, writer: Writer, reach: Reach) -> int:
     except KeyboardInterrupt:
         if not options.follow:
             raise
-        err(f"flowdsl: detached from {logs.found.name}; to continue:\n  {_again(logs, writer, reach)}\n")
+        say(f"detached from {logs.found.name}; to continue:", f"  {_again(logs, writer, reach)}")
         return INTERRUPTED
     except (Unreachable, Refusal) as error:
         if not options.follow or (isinstance(error, Refusal) and error.for_good):
             raise
-        note(f"{error}\nthe run may continue; to follow it again:\n  {_again(logs, writer, reach)}")
+        say(str(error), "the run may continue; to follow it again:", f"  {_again(logs, writer, reach)}")
         return UNKNOWN
     return REFUSED if unread else DONE
 
@@ -146,7 +146,7 @@ def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
             if options.prefix is None and len(known) > 1 and not writer.prefix:
                 writer.tell_apart()
             if before not in (None, source) and options.follow and not writer.prefix:
-                note(source.called)
+                say(source.called)
             before = source
             writer.write(source, parts)
             continue
@@ -154,7 +154,7 @@ def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
         unread = unread or bool(problem)
         if not whole:
             why = harmless(problem) or "its pod is gone"
-            note(f"the log of {source.called} is not there to its end: {why}")
+            say(f"the log of {source.called} is not there to its end: {why}")
     return unread
 
 
@@ -228,7 +228,7 @@ class _Local(_Logs):
     def end(self) -> None:
         """Report that there were no logs."""
         if not self._seen:
-            note(_nothing(self.found.workflow, self.wanted))
+            say(_nothing(self.found.workflow, self.wanted))
 
 
 class _Remote(_Logs):
@@ -285,15 +285,15 @@ class _Remote(_Logs):
         kept = [one for one in missing if one.kept]
         lost = [one for one in missing if not one.kept]
         if kept:
-            note(
+            say(
                 f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self.found.name)}"
             )
         if lost:
-            note(f"{_are_gone(lost)}, and so is what they printed; @pipeline(archive_logs=True) keeps it")
+            say(f"{_are_gone(lost)}, and so is what they printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
-            note(_nothing(self._workflow, self.wanted))
+            say(_nothing(self._workflow, self.wanted))
         if why := hidden(self._workflow):
-            note(f"{why}; of steps whose pods are gone nothing is known")
+            say(f"{why}; of steps whose pods are gone nothing is known")
 
 
 def _many(workflow: Json, wanted: Wanted) -> bool:

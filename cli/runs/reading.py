@@ -16,7 +16,7 @@ from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, wrap
 from flowdsl.cli.files import save
-from flowdsl.cli.process import DONE, Refused, err, extra, out
+from flowdsl.cli.process import DONE, Refused, extra, note, out
 from flowdsl.runtime.local.logs import last_words
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.parts import part, text
@@ -64,8 +64,8 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
         from flowdsl.runtime.status.gather import gathered
 
         run, said, notes = gathered(found.cluster, found.workflow, events=events)
-        for note in filter(None, (*notes, hidden(found.workflow))):
-            err(f"note: {line(note)}\n")
+        for one in filter(None, (*notes, hidden(found.workflow))):
+            note(line(one))
     paint = paint_of_output()
     picture = Picture(
         run,
@@ -88,7 +88,7 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
     if output == "json":
         out(json.dumps([listed(one) for one in shown], indent=2) + "\n")
     elif not shown:
-        err(f"note: {line(run.name)} has no loop whose rounds gave a value\n")
+        note(f"{line(run.name)} has no loop whose rounds gave a value")
     else:
 
         def why(one: Round) -> str:
@@ -129,7 +129,7 @@ def _loops(name: str, reach: Reach, metric: str | None) -> tuple[Found, Run, lis
 
         begun = settings(found.folder)
     elif said := hidden(found.workflow):
-        err(f"note: {line(said)}\n")
+        note(line(said))
     shown = tables(run.entries, run.name, begun, wanted)
     if wanted is not None and not any(one.objective == wanted for one in shown):
         names = ", ".join(f"`{line(name)}`" for one in shown for name in one.outputs) or "nothing"

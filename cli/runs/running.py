@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import parted
 from flowdsl.cli.pipelines.documents import right_documents
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, say
 from flowdsl.cli.runs import faking, given, objects
 from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.cli.runs.beginning import Found, begun, resumed
@@ -168,12 +168,12 @@ class _Run:
             why = said(error, shown(self.folder))
             if not of_run(self.folder).exists():
                 raise Refused(f"the run cannot begin: {why}") from None
-            err(f"flowdsl: {why}: the run is stopped; when that is fixed, continue with\n  {again}\n")
+            say(f"{why}: the run is stopped; when that is fixed, continue with", f"  {again}")
             return UNKNOWN
         try:
             self._end(machine)
         except Refused as error:
-            err(f"flowdsl: {error}: the run has ended; when that is mended, see its end with\n  {again}\n")
+            say(f"{error}: the run has ended; when that is mended, see its end with", f"  {again}")
             return UNKNOWN
         return DONE if machine.phase == "Succeeded" else NO
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
-from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, err, out
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, err, note, out, say
 from flowdsl.cli.runs import given, parameters
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_label_value, is_qualified_name
@@ -141,7 +141,8 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
     except Unreachable as error:
         if made is not None or not error.sent or options.dry_run:
             raise
-        err(f"flowdsl: {error}\n{unknown}")
+        say(str(error))
+        err(unknown)
         return UNKNOWN
 
 
@@ -150,12 +151,12 @@ def _beside(cluster: Cluster, run: Json, made: Json) -> None:
     from flowdsl.runtime.drift import altered
 
     for text in cluster.warnings:
-        err(f"note: the server warns: {line(text)}\n")
+        note(f"the server warns: {line(text)}")
     changed = altered(run, made)
     if changed:
         more = [f"and {len(changed) - _SHOWN} more"] if len(changed) > _SHOWN else []
-        lines = "".join(f"  {line(one)}\n" for one in (*changed[:_SHOWN], *more))
-        err(f"note: the cluster changed the run as it took it:\n{lines}")
+        lines = [f"  {line(one)}" for one in (*changed[:_SHOWN], *more)]
+        note("the cluster changed the run as it took it:", *lines)
 
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
@@ -193,6 +194,6 @@ def _fits(cluster: Cluster, run: Json) -> bool:
     problems = missing(cluster, run)
     for one in problems:
         if one.weight != "unchecked":
-            word = "flowdsl" if one.weight == "problem" else "note"
-            err(f"{word}: {one.text}\n" + (f"  {one.remedy}\n" if one.remedy else ""))
+            tell = say if one.weight == "problem" else note
+            tell(one.text, *([f"  {one.remedy}"] if one.remedy else []))
     return all(one.weight != "problem" for one in problems)

@@ -11,7 +11,7 @@ from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line
-from flowdsl.cli.process import DONE, out
+from flowdsl.cli.process import DONE, note, out
 from flowdsl.grammar.labels import RUN
 from flowdsl.runtime.cluster.kinds import NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.seam import EVERYWHERE
@@ -56,7 +56,9 @@ def top_nodes(reach: Reach, *, details: bool) -> int:
         label = reach.profile().labels.get("gpu.product")
         use = cluster_use(nodes, pods or (), *([label] if label else []))
         text = nodes_table(use, paint, details=details)
-    out(text + "".join(f"note: {line(note)}\n" for note in notes))
+    out(text)
+    for one in notes:
+        note(line(one))
     return DONE
 
 
@@ -156,7 +158,9 @@ def top_jobs(reach: Reach, names: Sequence[str], *, instance: bool, everywhere: 
         text = runs_table(uses, time.time(), paint, everywhere=everywhere)
     if not uses:
         text = f"no run is active in {'any namespace' if everywhere else f'namespace `{namespace}`'}\n"
-    out(text + "".join(f"note: {line(note)}\n" for note in notes))
+    out(text)
+    for one in notes:
+        note(line(one))
     return DONE
 
 

@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import find
-from flowdsl.cli.display.texts import line, visible
-from flowdsl.cli.process import DONE, INTERRUPTED, LATE, NO, UNKNOWN, err, on_terminal, out
+from flowdsl.cli.display.texts import line
+from flowdsl.cli.process import DONE, INTERRUPTED, LATE, NO, UNKNOWN, err, note, on_terminal, out, say
 from flowdsl.cli.root import seconds_of
 from flowdsl.runtime.phases import phase
 
@@ -64,7 +64,7 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     except ClusterError as error:  # the run is there, whatever keeps it from being seen
         return lost(found._replace(workflow=last), word, reach, error)
     except RunError as error:
-        err(f"flowdsl: {visible(str(error))}\n")
+        say(str(error))
         return UNKNOWN
     out(f"{ending(last)}\n")
     return DONE if phase(last) == "Succeeded" else NO
@@ -84,16 +84,15 @@ def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
 
 def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
     """Report that a run goes on unseen, why, and how to follow it again; returns the exit code."""
-    name = found.name
-    why = visible(str(error))
-    err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(found.workflow)}: {why}\n")
+    say(f"the contact to the run `{found.name}` is lost, it was {phase(found.workflow)}: {error}")
     err(_back(found, word, reach))
     return UNKNOWN
 
 
 def late(found: Found, word: str, reach: Reach, error: Exception) -> int:
     """Report that a run has not ended in time, and how to follow it again; returns the exit code."""
-    err(f"flowdsl: {visible(str(error))}\n{_back(found, word, reach)}")
+    say(str(error))
+    err(_back(found, word, reach))
     return LATE
 
 
@@ -144,7 +143,7 @@ class _Shown:
 
         if not self._said and (why := hidden(workflow)):
             self._said = True
-            err(f"note: no steps are shown: {line(why)}\n")
+            note(f"no steps are shown: {line(why)}")
         run = Run(workflow)
         if self._tree is not None:
             self._tree.show(run.name, run.started or time.time(), run.entries)
@@ -173,4 +172,4 @@ class _Stall:
         elif now - self._changed > _STALL and not self._said:
             self._said = True
             minutes = int((now - self._changed) / 60)
-            err(f"note: nothing has changed for {minutes} minutes; flowdsl get shows what is waited for\n")
+            note(f"nothing has changed for {minutes} minutes; flowdsl get shows what is waited for")
