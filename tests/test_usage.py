@@ -293,23 +293,22 @@ def test_the_label_of_the_card_is_that_of_the_settings(
 
 def test_what_may_not_be_read_is_said(flowdsl: Callable[..., tuple[int, str, str]]) -> None:
     whole = [*NODES, *PODS]
-    code, out, _ = flowdsl(Standing(whole, forbidden=["list pods *"]), "top", "node")
-    assert (code, out.splitlines()[-1]) == (
+    code, out, err = flowdsl(Standing(whole, forbidden=["list pods *"]), "top", "node")
+    assert (code, err.splitlines()[-1]) == (
         0,
         "note: pods of other namespaces may not be read: only what those of `ml` hold is counted",
     )
     assert "3/19" in out
-    code, out, _ = flowdsl(Standing(whole, forbidden=["list pods *", "list pods"]), "top", "node")
-    assert out.splitlines()[-1].startswith(
+    code, out, err = flowdsl(Standing(whole, forbidden=["list pods *", "list pods"]), "top", "node")
+    assert err.splitlines()[-1].startswith(
         "note: pods may not be read, so what they hold is not known: kubectl"
     )
-    code, out, _ = flowdsl(Standing(whole, forbidden=["list pods *", "list nodes"]), "top", "node")
+    code, out, err = flowdsl(Standing(whole, forbidden=["list pods *", "list nodes"]), "top", "node")
     assert code == 0
     assert "sentiment-x7k2p-train-1" in out
     assert "notebook" not in out
-    assert (
+    assert err.startswith(
         "note: nodes may not be read, so what there is in all is not known: kubectl auth can-i list nodes"
-        in out
     )
     code, out, err = flowdsl(Standing(whole, forbidden=["list pods", "list nodes"]), "top", "node")
     assert (code, out) == (3, "")
@@ -350,14 +349,14 @@ def test_an_exporter_that_is_not_there_or_does_not_answer(
     flowdsl: Callable[..., tuple[int, str, str]],
 ) -> None:
     words = ("top", "job", "-i")
-    code, out, _ = flowdsl(Standing([*RUNS, *PODS]), *words)
+    code, out, err = flowdsl(Standing([*RUNS, *PODS]), *words)
     assert code == 0
     assert "N/A" in out
-    assert "note: no pod of a DCGM exporter is there" in out
+    assert "note: no pod of a DCGM exporter is there" in err
     away = Standing([*RUNS, *PODS, EXPORTER], answers={"dcgm-exporter-1": Unreachable("away", sent=True)})
-    assert "note: the exporter dcgm-exporter-1 does not answer: away\n" in flowdsl(away, *words)[1]
+    assert "note: the exporter dcgm-exporter-1 does not answer: away\n" in flowdsl(away, *words)[2]
     other = Standing([*RUNS, *PODS, EXPORTER])
-    assert "no pod of a DCGM exporter" in flowdsl(other, *words, "--exporter", "app=other")[1]
+    assert "no pod of a DCGM exporter" in flowdsl(other, *words, "--exporter", "app=other")[2]
 
 
 def test_runs_without_devices(flowdsl: Callable[..., tuple[int, str, str]]) -> None:
