@@ -67,6 +67,8 @@ class Fakes:
     def check(self, steps: Mapping[str, Json]) -> None:
         """Refuse fakes for unknown steps or without a value; `steps` has templates by task. Raises RunError."""
         known = by_name(steps)
+        templates = {str(one.get("name", "")): one for one in steps.values()}
+        leaves: dict[str, Json] = {}
         for asked, given in [*self._given.items()]:
             step = spelled(asked, known)
             if step != asked and step not in self._given:
@@ -75,18 +77,22 @@ class Fakes:
             if template is None:
                 raise RunError(f"--fake {step}: there is no step `{step}`{said_near(step, known, steps)}")
             if kind(template) in GRAPH_BODIES:
-                self._inside(step, given, template, known)
+                leaves |= self._inside(step, given, template, templates)
             else:
                 self._outputs(step, given, template, None)
-        for step, given in self._given.items():
-            if "suspend" in (template := known[step]):
+                leaves[step] = template
+        for step, template in leaves.items():
+            if "suspend" in template:
+                given = self._given[step]
                 _judge(step, _named_outputs(part(template, "outputs"), given), part(template, "inputs"))
 
-    def _inside(self, step: str, given: dict[str, str], template: Json, known: Mapping[str, Json]) -> None:
+    def _inside(
+        self, step: str, given: dict[str, str], template: Json, templates: Mapping[str, Json]
+    ) -> dict[str, Json]:
         """Fake the steps of a graph, if one of them has all of its outputs, and the others have none."""
         tasks = several(part(template, "dag"), "tasks")
         looped = any(key.startswith("with") for one in tasks for key in one)
-        inside = [known.get(str(one.get("template")), {}) for one in tasks]
+        inside = [templates.get(str(one.get("template")), {}) for one in tasks]
         last = [one for one in inside if several(part(one, "outputs"), "parameters")]
         leaves = all(one and kind(one) not in GRAPH_BODIES for one in inside)
         if looped or len(last) > 1 or not leaves or part(template, "outputs").keys() - {"parameters"}:
@@ -96,6 +102,7 @@ class Fakes:
         for one in inside:
             self._given[str(one["name"])] = dict(given) if one in last or not last else {"": ""}
         self._outputs(step, given, last[0] if last else inside[-1], None)
+        return {str(one["name"]): one for one in inside}
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
         """The outcome of a faked step. Raises RunError if a value is missing."""

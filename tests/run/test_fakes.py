@@ -91,6 +91,39 @@ def test_requests_and_objects_that_are_faked(flowdsl: Callable[..., Result], fol
         assert (done.code, ["return", "yes!"] in rows(done.out)) == (0, True)
 
 
+TOLD = """\
+from flowdsl import http, on_exit, on_failure, pipeline, request, step, when
+
+
+@step(image="python:3.12-slim")
+def check(n: int) -> bool:
+    return n > 0
+
+
+@http()
+def tell(text: str) -> str:
+    return request("POST", "https://example.com/hook", body=text)
+
+
+@pipeline
+def told(n: int = 1) -> None:
+    with on_failure():
+        tell("it failed")
+    with on_exit():
+        tell.options(name="ended")("it ended")
+    with when(check(n)):
+        tell.options(name="checked")("checked")
+"""
+
+
+def test_a_task_named_like_the_step_in_its_graph_is_faked(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "told.py").write_text(TOLD)
+    done = flowdsl("told.py", "--fake", "tell=yes", "-q")
+    assert (done.code, done.out.count("faked")) == (0, 2)
+
+
 INLINE = """
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
