@@ -58,7 +58,7 @@ Examples:
   flowdsl compile pipeline.py --as template | kubectl apply -f -
   flowdsl compile pipeline.py --cluster gke -o gke.yaml
   flowdsl compile pipeline.py -p name=ada | kubectl create -f -
-  flowdsl compile pipelines/*.py --as template -o deploy/
+  flowdsl compile pipelines/ --as template -o deploy/ --prune
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
@@ -67,6 +67,7 @@ def compile_command(
     *files: FileArgument,
     output: OutputOrFolderOption = None,
     check: Annotated[bool, FLAG] = False,
+    prune: Annotated[bool, FLAG] = False,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
     with_rbac: Annotated[bool, FLAG] = False,
     parameter: Annotated[list[str], PARAMETERS] | None = None,
@@ -83,7 +84,7 @@ def compile_command(
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+        FILE, or FILE:NAME for one of its pipelines; or a folder. Without a name: all that no other one calls.
     files
         More files; the YAML of each goes to a file of its own in the folder of -o.
     output
@@ -91,6 +92,8 @@ def compile_command(
     check
         Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
         Exit 1 if anything would.
+    prune
+        Also remove what was compiled into the folder of -o earlier and is not now, as for pipelines that are gone.
     kind
         A Workflow to create, or a WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow to apply.
         Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
@@ -104,7 +107,8 @@ def compile_command(
     from flowdsl.cli.pipelines import compiling
 
     supply = None
-    if files and (parameter or explain_cache):
+    several = bool(files) or file.is_dir()
+    if several and (parameter or explain_cache):
         word = "-p" if parameter else "--explain-cache"
         raise Refused(f"{word} is for one FILE: compile the others by themselves")
     if parameter:
@@ -120,12 +124,16 @@ def compile_command(
             )
         return compiling.explain_cache(file, judging, format)
     folder = output if output is not None and output.is_dir() else None
-    if files or folder is not None:
+    if prune and folder is None:
+        raise Refused("--prune removes files from the folder of -o: name one")
+    if several or folder is not None:
         if output is not None and folder is None:
             raise Refused(
                 f"-o {output}: the YAML of several files goes to a folder; there is none of this name"
             )
-        return compiling.compile_files((file, *files), judging, folder=folder, check=check, format=format)
+        from flowdsl.cli.pipelines.several import compile_files
+
+        return compile_files((file, *files), judging, folder=folder, check=check, prune=prune, format=format)
     return compiling.compile_file(file, judging, output=output, check=check, format=format)
 
 

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flowdsl.cli.config import project
 from flowdsl.cli.display.report import suppressed
-from flowdsl.cli.pipelines.compiling import MANIFESTS, ONLY_YAML, Judged, judge, parted, show
+from flowdsl.cli.pipelines.compiling import (
+    MANIFESTS,
+    ONLY_YAML,
+    Judged,
+    are_parts,
+    as_part,
+    judge,
+    parted,
+    show,
+    without_lack,
+)
 from flowdsl.cli.pipelines.gathering import files
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.diagnostic import Diagnostic, any_error
@@ -22,19 +32,12 @@ if TYPE_CHECKING:
 
     from flowdsl.cli.display.report import Format
     from flowdsl.cli.pipelines.compiling import Target
-    from flowdsl.compiler.compile import Written
     from flowdsl.compiler.manifests import Manifests
 
     _Read = tuple[Manifests, Sources, frozenset[str]]
 
-_ALONE = ("FD105", "FD107")
-"""What is said of a file that cannot be run by itself, as a module of a package cannot."""
-
 _PIPELINE = regex(r"^(?:from|import)\s+flowdsl\b", re.MULTILINE)
 """What a pipeline in Python has, and YAML at the beginning of no line."""
-
-_LACKING = ("FD310", "FD767")
-"""What is said of modules that the image of a step does not have."""
 
 
 def check_files(
@@ -94,19 +97,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
             results.append(_python(Path(target), named, goal))
     checked = _checked(manifests) if manifests else []
     judged = [checked[result] if isinstance(result, int) else result() for result in results]
-    called: frozenset[Written] = frozenset()
-    called = called.union(*(one.compiled.called for one in judged if one.compiled is not None))
-    return [_as_part(one, called) for one in judged]
-
-
-def _as_part(one: Judged, called: frozenset[Written]) -> Judged:
-    """The findings of a file whose pipelines are all called by those of other files.
-
-    Modules that its steps lack are reported by those, whose `code` and `packages` apply there, too.
-    """
-    if one.compiled is None or not one.compiled.roots or not one.compiled.roots <= called:
-        return one
-    return one._replace(diagnostics=[each for each in one.diagnostics if each.finding.code not in _LACKING])
+    return [as_part(one) if part else one for one, part in zip(judged, are_parts(judged), strict=True)]
 
 
 def judge_manifests(targets: Sequence[str], goal: Target) -> tuple[list[Judged], list[list[dict[str, Any]]]]:
@@ -137,12 +128,7 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
 
     def found() -> Judged:
         judged = judge(path, goal=goal)
-        if named:
-            return judged
-        file = judged.sources.file(str(path.absolute()))
-        alone = _ALONE if file is not None and "pipeline" not in file.text else ()
-        told = [one for one in judged.diagnostics if one.finding.code not in ("FD110", *alone)]
-        return judged._replace(diagnostics=told, traceback=judged.traceback if told else "")
+        return judged if named else without_lack(judged, path)
 
     return found
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
     from flowdsl.cli.display.report import Format
-    from flowdsl.compiler.compile import Compiled, Supply
+    from flowdsl.compiler.compile import Compiled, Supply, Written
     from flowdsl.compiler.load import Loaded, LoadError
     from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.sweeping import Search
@@ -44,6 +44,12 @@ ONLY_YAML = "a pipeline is a file: name it; on standard input `check`, `run` and
 USUAL = Target()
 """The cluster and the version of the project's settings."""
 
+_LACKING = ("FD310", "FD767")
+"""What is said of modules that the image of a step does not have."""
+
+_ALONE = ("FD105", "FD107")
+"""What is said of a file that cannot be run by itself, as a module of a package cannot."""
+
 
 class Judged(NamedTuple):
     """The result of compiling a file: its output, or why there is none."""
@@ -56,6 +62,11 @@ class Judged(NamedTuple):
     def shown(self, format: Format) -> list[Diagnostic]:
         """The findings to show in a format: for people, a traceback replaces the finding about it."""
         return [] if self.traceback and format == "text" else self.diagnostics
+
+    @property
+    def written(self) -> str:
+        """The YAML; empty if there is none."""
+        return "" if self.compiled is None else self.compiled.text
 
     @property
     def failed(self) -> bool:
@@ -132,6 +143,30 @@ def _swept(
         return sweep, compiled
     except WrongSearch as wrong:
         raise Refused(str(wrong)) from None
+
+
+def without_lack(judged: Judged, path: Path) -> Judged:
+    """The findings of a file that a folder has: it may contain only steps for others, and needs no pipeline."""
+    file = judged.sources.file(str(path.absolute()))
+    alone = _ALONE if file is not None and "pipeline" not in file.text else ()
+    told = [one for one in judged.diagnostics if one.finding.code not in ("FD110", *alone)]
+    return judged._replace(diagnostics=told, traceback=judged.traceback if told else "")
+
+
+def are_parts(found: Sequence[Judged]) -> list[bool]:
+    """Of each file, whether all its pipelines are called by those of other files."""
+    called: frozenset[Written] = frozenset()
+    called = called.union(*(one.compiled.called for one in found if one.compiled is not None))
+    compiled = [one.compiled for one in found]
+    return [one is not None and bool(one.roots) and one.roots <= called for one in compiled]
+
+
+def as_part(one: Judged) -> Judged:
+    """The findings of a file that is a part of others, which report the modules that its steps lack.
+
+    Their `code` and `packages` apply there, too.
+    """
+    return one._replace(diagnostics=[each for each in one.diagnostics if each.finding.code not in _LACKING])
 
 
 def _failed(error: LoadError) -> Judged:
@@ -242,40 +277,6 @@ def explain_cache(target: Path, judging: Judging, format: Format) -> int:
     from flowdsl.compiler.lowering.explain import explained
 
     out(explained(judged.compiled.programs, as_json=format == "json"))
-    return DONE
-
-
-def compile_files(
-    targets: Sequence[Path], judging: Judging, *, folder: Path | None, check: bool, format: Format
-) -> int:
-    """Compile files, each to one of its name in a folder; returns the exit code. After an error, none is written.
-
-    Without a folder they are only compared with the files beside them. Raises `Refused`.
-    """
-    if folder is None and not check:
-        raise Refused(
-            "the YAML of several files is several files: name a folder for them with -o, or add --check"
-        )
-    written: dict[Path, Path] = {}
-    for target in targets:
-        path, name = parted(target)
-        file = path.with_suffix(".yaml") if folder is None else folder / f"{name or path.stem}.yaml"
-        if file in written:
-            raise Refused(
-                f"{written[file]} and {target} would both be {file}: compile each to a file of its own"
-            )
-        written[file] = target
-    judged = [judging(target) for target in targets]
-    show(judged, format, err)
-    texts = [one.compiled.text for one in judged if one.compiled is not None and not one.failed]
-    if len(texts) < len(judged):
-        return WRONG
-    if check:
-        changes = "".join(map(difference, texts, written))
-        out(changes)
-        return NO if changes else DONE
-    for text, file in zip(texts, written, strict=True):
-        save(text, file)
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""Collects the files that `check` reads: in a folder, its pipelines and its standalone manifests."""
+"""Collects the files that `check` and `compile` read: in a folder, its pipelines and its standalone manifests."""
 
 from __future__ import annotations
 

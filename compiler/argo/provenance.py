@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.yaml.emit import emit_one
 from flowdsl.grammar.digest import sha256
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +29,11 @@ EMITTER = f"{MARKS}/format"
 """An annotation: the version of flowdsl's output format, increased when that changes."""
 
 FORMAT = "1"
+
+_DIGEST = regex(rf'^ +{SPEC}: "?(\w+)"?$', re.MULTILINE)
+
+_ACCOUNTS = ("apiVersion: v1\nkind: ServiceAccount\n", "apiVersion: rbac.authorization.k8s.io/")
+"""How the objects begin that `--with-rbac` adds."""
 
 #: Hexadecimal digits of a digest: 128 bits, and short enough for a label.
 _DIGITS = 32
@@ -64,3 +71,15 @@ def sealed(document: Json) -> str:
     labels[SPEC] = spec_digest(spec)
     head = {field: value for field, value in document.items() if field != "spec"}
     return emit_one(head) + spec
+
+
+def is_sealed(text: str) -> bool:
+    """Whether a file is what `compile` wrote: objects with the digests of their specs, then accounts and roles."""
+    first, *others = text.replace("\r\n", "\n").removesuffix("\n").split("\n---\n")
+    return _has_its_digest(first) and all(one.startswith(_ACCOUNTS) or _has_its_digest(one) for one in others)
+
+
+def _has_its_digest(document: str) -> bool:
+    head, _, spec = document.partition("\nspec:\n")
+    digest = _DIGEST.search(head)
+    return digest is not None and digest[1] == spec_digest(f"spec:\n{spec}\n")

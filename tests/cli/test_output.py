@@ -216,15 +216,26 @@ def test_several_files_go_to_a_folder(flowdsl: Callable[..., Result]) -> None:
     for target, file in (("one.py", "one.yaml"), ("two.py", "two.yaml"), ("two.py:night", "night.yaml")):
         alone = flowdsl("compile", target, "--as", "template")
         assert alone.out == Path("deploy", file).read_text(encoding="utf-8")
-    assert flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check") == (
-        0,
-        "",
-        "",
-    )
+    code, out, err = flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check")
+    assert (code, out) == (0, "")
+    assert err.startswith("note: deploy/night.yaml: compiled earlier, and not by this command;")
     Path("deploy/two.yaml").write_text("", encoding="utf-8")
     code, out, _ = flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy", "--check")
     assert (code, out.count("+++ ")) == (1, 1)
     assert out.startswith("--- deploy/two.yaml\tcommitted\n")
+
+
+def test_files_of_one_name_cannot_go_to_one_folder(flowdsl: Callable[..., Result]) -> None:
+    Path("team").mkdir()
+    for name in ("one.py", "team/one.py"):
+        write(name, PIPELINE)
+    said = "flowdsl: {} and {} would both be {}: compile each to a file of its own\n"
+    for targets in (("one.py", "team/one.py"), (".",)):
+        code, out, err = flowdsl("compile", *targets, "-o", ".")
+        assert (code, out, err) == (2, "", said.format("one.py", "team/one.py", "one.yaml"))
+    twice = ("compile", "one.py", "one.py", "--check")
+    assert flowdsl(*twice) == (2, "", said.format("one.py", "one.py", "one.yaml"))
+    assert listing() == ["one.py", "team"]
 
 
 def test_one_file_goes_to_a_folder(flowdsl: Callable[..., Result]) -> None:
@@ -241,6 +252,105 @@ def test_of_several_files_none_is_written_with_a_mistake_in_one(flowdsl: Callabl
     code, out, err = flowdsl("compile", "one.py", "two.py", "-o", "deploy")
     assert (code, out, [*Path("deploy").iterdir()]) == (2, "", [])
     assert err.startswith("two.py:11:")
+
+
+def test_a_folder_stands_for_its_pipelines(flowdsl: Callable[..., Result]) -> None:
+    Path("pipelines/team").mkdir(parents=True)
+    write("pipelines/one.py", PIPELINE)
+    write("pipelines/team/two.py", TWO)
+    write("pipelines/steps.py", PIPELINE.partition("@pipeline")[0])
+    write("pipelines/test_one.py", "from one import greet\nfrom flowdsl.testing import RunPipeline\n")
+    write("pipelines/other.py", "raise SystemExit\n")
+    Path("out").mkdir()
+    assert flowdsl("compile", "pipelines", "-o", "out") == (0, "", "")
+    assert listing("out") == ["one.yaml", "two.yaml"]
+    assert flowdsl("compile", "pipelines/", "-o", "out", "--check") == (0, "", "")
+    write("pipelines/team/two.py", WRONG)
+    code, out, err = flowdsl("compile", "pipelines", "-o", "out")
+    assert (code, out) == (2, "")
+    assert "pipelines/team/two.py:11:11: error[FD203]" in err
+    assert "1 error" in err
+
+
+def test_a_folder_without_pipelines(flowdsl: Callable[..., Result]) -> None:
+    Path("steps").mkdir()
+    write("steps/steps.py", PIPELINE.partition("@pipeline")[0])
+    code, out, err = flowdsl("compile", "steps", "-o", ".")
+    assert (code, out) == (2, "")
+    assert err.startswith("error[FD110]: there is no pipeline in steps\n")
+    assert listing() == ["steps"]
+
+
+def test_a_pipeline_that_others_of_its_folder_call_is_a_part_of_theirs(
+    flowdsl: Callable[..., Result],
+) -> None:
+    write("inner.py", PIPELINE)
+    write(
+        "outer.py",
+        "from flowdsl import pipeline\nfrom inner import greet\n\n@pipeline\ndef outer() -> None:\n    greet()\n",
+    )
+    assert flowdsl("compile", ".", "-o", ".") == (0, "", "")
+    assert listing() == ["inner.py", "outer.py", "outer.yaml"]
+    assert flowdsl("compile", "inner.py", "outer.py", "-o", ".") == (0, "", "")
+    assert "inner.yaml" in listing()
+
+
+@pytest.mark.parametrize("options", [(), ("--with-rbac", "--as", "template")])
+def test_what_is_left_of_a_pipeline_that_is_gone(
+    options: tuple[str, ...], flowdsl: Callable[..., Result]
+) -> None:
+    Path("out").mkdir()
+    for name in ("one", "two"):
+        write(f"{name}.py", PIPELINE.replace("def greet", f"def {name}"))
+    command = ("compile", ".", "-o", "out", *options)
+    assert flowdsl(*command, "--prune") == (0, "", "")
+    Path("two.py").unlink()
+    assert flowdsl(*command, "--check") == (
+        0,
+        "",
+        "note: out/two.yaml: compiled earlier, and not by this command; --prune removes such files\n",
+    )
+    code, out, err = flowdsl(*command, "--check", "--prune")
+    assert (code, err) == (1, "")
+    assert out.startswith("--- out/two.yaml\tcommitted\n+++ /dev/null\tcompiled\n")
+    assert flowdsl(*command) == (0, "", "")
+    assert listing("out") == ["one.yaml", "two.yaml"]
+    removed = "note: out/two.yaml was removed: it was compiled earlier, and not by this command\n"
+    assert flowdsl(*command, "--prune") == (0, "", removed)
+    assert listing("out") == ["one.yaml"]
+    assert flowdsl(*command, "--check", "--prune") == (0, "", "")
+
+
+def test_only_what_was_compiled_is_removed(flowdsl: Callable[..., Result]) -> None:
+    Path("out").mkdir()
+    write("one.py", PIPELINE)
+    text = flowdsl("compile", "one.py").out
+    kept = {
+        "by-hand": "kind: ConfigMap\nmetadata: {name: a}\n",
+        "edited": text.replace("hello {name}", "hi {name}"),
+        "with-another": text + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+        "empty": "",
+    }
+    for name, content in kept.items():
+        write(f"out/{name}.yaml", content)
+    write("out/notes.txt", text)
+    write("out/latin.yaml", text).write_bytes(b"\xff")
+    Path("out/folder.yaml").mkdir()
+    Path("out/link.yaml").symlink_to("/nowhere")
+    write("out/windows.yaml", text.replace("\n", "\r\n"))
+    before = listing("out")
+    assert flowdsl("compile", "one.py", "-o", "out", "--prune").code == 0
+    assert listing("out") == sorted({*before, "one.yaml"} - {"windows.yaml"})
+
+
+def test_nothing_is_removed_with_a_mistake(flowdsl: Callable[..., Result]) -> None:
+    Path("out").mkdir()
+    write("one.py", PIPELINE)
+    assert flowdsl("compile", "one.py", "-o", "out").code == 0
+    Path("one.py").rename("two.py")
+    write("three.py", WRONG)
+    assert flowdsl("compile", ".", "-o", "out", "--prune").code == 2
+    assert listing("out") == ["one.yaml"]
 
 
 def test_an_output_without_permission(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
