@@ -279,10 +279,15 @@ JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
 WORKERS = {"inputs": {"parameters": [{"name": "flowdsl-workers", "value": "train-1a2b"}]}}
 
 
-def job(name: str, *ended: str, owner: str = "mine-uid", **more: Any) -> Object:
+def job(name: str, *ended: str, owner: str = "mine-uid", **metadata: Any) -> Object:
     conditions = [{"type": one, "status": "True"} for one in ended]
-    metadata = {"name": name, "uid": f"{name}-uid", "ownerReferences": [{"uid": owner}]}
-    return {"metadata": metadata, "status": {"conditions": conditions}, **more}
+    whole = {"name": name, "uid": f"{name}-uid", "ownerReferences": [{"uid": owner}], **metadata}
+    return {"metadata": whole, "status": {"conditions": conditions}}
+
+
+def labelled(day: str) -> Object:
+    """The metadata of a job with the label of the run, which began on 31 January."""
+    return {"labels": {"workflows.argoproj.io/workflow": "mine"}, "creationTimestamp": f"{day}T10:00:00Z"}
 
 
 def making(*kinds: str) -> Object:
@@ -318,18 +323,20 @@ def test_the_parts_of_a_step_on_several_pods_run_again_together(
         job("train-1a2b-1", "Failed"),
         job("train-1a2b-2"),
         job("train-1a2b-3", "Failed", owner="another"),
+        job("train-1a2b-4", "Failed", owner="another", **labelled("2026-02-01")),
+        job("train-1a2b-5", "Failed", owner="another", **labelled("2026-01-30")),
         job("else-1a2b", "Failed"),
     ):
         cluster.objects.put(JOBS, one)
     assert flowdsl(["retry", "mine", "--dry-run"]) == 0
-    assert len([one for one in cluster.objects.known if one.startswith(JOBS)]) == 5
+    assert len([one for one in cluster.objects.known if one.startswith(JOBS)]) == 7
     assert flowdsl(["retry", "mine"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [one.partition("; ")[2] for one in said] == ["again: service, first, second"] * 2
     assert set(cluster.run["status"]["nodes"]) == {"mine", "train", "other"}
     assert cluster.pods == ["mine-other"]
     left = sorted(one.rpartition("/")[2] for one in cluster.objects.known if one.startswith(JOBS))
-    assert left == ["else-1a2b", "train-1a2b-2", "train-1a2b-3"]
+    assert left == ["else-1a2b", "train-1a2b-2", "train-1a2b-3", "train-1a2b-5"]
 
 
 def test_a_train_job_begins_again_when_its_job_set_is_gone(

@@ -191,15 +191,19 @@ print(json.dumps(json.load(sys.stdin)["status"], sort_keys="S" in sys.argv[1], *
 """
 
 
-def test_an_object_of_a_cluster_is_made_and_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The programs of above, instead of those of this machine."""
     (tmp_path / "bin").mkdir()
     for name, text in (("kubectl", KUBECTL), ("jq", JQ)):
         (tmp_path / "bin" / name).write_text(text)
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+
+
+@pytest.mark.usefixtures("tools")
+def test_an_object_of_a_cluster_is_made_and_waited_for(tmp_path: Path) -> None:
     with harness(tmp_path, kubectl=True) as pods:
         wanted = {
             "action": "create",
@@ -218,17 +222,36 @@ def test_an_object_of_a_cluster_is_made_and_waited_for(
         lines = (tmp_path / "log").read_text().splitlines()
         assert lines[0].startswith("create -f ")
         assert lines[0].endswith(" -o json")
-        done = pods.run({"resource": {"action": "get", "flags": ["j"], "failureCondition": "status.n > 3"}})
-        assert (done.phase, done.message) == (
-            "Failed",
-            "main: Error (exit code 64): failure condition 'status.n > 3' evaluated true",
-        )
         assert "no such thing" in pods.run({"resource": {"action": "get", "flags": ["bad"]}}).message
         assert pods.run({"resource": {"action": "delete", "flags": ["job", "j"]}}).phase == "Succeeded"
         assert (tmp_path / "log").read_text().splitlines()[-1] == "delete --ignore-not-found job j -o name"
         patch = {"action": "patch", "mergeStrategy": "json", "manifest": "[]", "flags": ["job", "j"]}
         assert pods.run({"resource": patch}).phase == "Succeeded"
         assert (tmp_path / "log").read_text().splitlines()[-1].startswith("patch --type json --patch-file ")
+        nothing = pods.run({"resource": {"action": "get"}})
+        assert nothing.message.endswith(": Must provide at least one of flags or manifest.")
+
+
+#: What makes the object above fail, as `Requirement.String` of k8s.io/apimachinery 0.35.4 has it, or nothing.
+FAILURES = {
+    "status.n > 3": "status.n>3",
+    "status.n = 7": "status.n=7",
+    "status.z notin (b,a), status.n == 7": "status.n==7",
+    "status.z  notin (b, a)": "status.z notin (a,b)",
+    "! status.z": "!status.z",
+    "status.n > 8": "",
+}
+
+
+@pytest.mark.usefixtures("tools")
+def test_an_object_fails_or_is_as_it_should_be(tmp_path: Path) -> None:
+    """One without a condition of success is, unless it has failed. Source: matchConditions of Argo."""
+    with harness(tmp_path, kubectl=True) as pods:
+        for number, (condition, wanted) in enumerate(FAILURES.items()):
+            resource = {"action": "get", "flags": ["j"], "failureCondition": condition}
+            said = f"main: Error (exit code 64): failure condition '{wanted}' evaluated true"
+            done = pods.run({"resource": resource}, str(number))
+            assert (done.phase, done.message) == (("Failed", said) if wanted else ("Succeeded", ""))
 
 
 LISTED = "cd /in && find ."

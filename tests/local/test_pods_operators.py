@@ -131,7 +131,7 @@ def test_one_that_fails_ends_the_others_and_the_step(tmp_path: Path) -> None:
     reason = [{"name": "why", "valueFrom": {"jsonPath": "{.status.conditions[0].type}"}}]
     with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(torch_job(replicas))
-        said = "failure condition 'status.replicaStatuses.Worker.failed > 0' evaluated true"
+        said = "failure condition 'status.replicaStatuses.Worker.failed>0' evaluated true"
         assert (done.phase, done.message) == ("Failed", f"main: Error (exit code 64): {said}")
         assert pods.log(container="worker-0") == "no good\n"
         seen = {"action": "apply", "successCondition": "status.completionTime", "failureCondition": ""}
@@ -153,7 +153,7 @@ WAITED = "'status.replicaStatuses.Master.succeeded == 1' is not true of the PyTo
             1,
             WAITED,
         ),  # the operator deletes the pod with the first restart, and counts no failure
-        ("Never", 2, "failure condition 'status.replicaStatuses.Master.failed > 0' evaluated true"),
+        ("Never", 2, "failure condition 'status.replicaStatuses.Master.failed>0' evaluated true"),
     ],
 )
 def test_a_pod_is_tried_again_as_often_as_its_policy_says(
@@ -399,7 +399,7 @@ def test_a_pod_that_fails_fails_its_jobset(tmp_path: Path) -> None:
     }
     with harness(tmp_path, volumes=tmp_path / "volumes") as pods:
         done = pods.run(job_set(jobs))
-    said = "failure condition 'status.terminalState == Failed' evaluated true"
+    said = "failure condition 'status.terminalState==Failed' evaluated true"
     assert (done.phase, done.message) == ("Failed", f"main: Error (exit code 64): {said}")
 
 
@@ -435,9 +435,7 @@ def test_the_launcher_of_an_mpijob_has_what_its_workers_have(tmp_path: Path) -> 
         policy = {"runPolicy": {"backoffLimit": 0}}
         failed = mpi_job({"Launcher": launcher, "Worker": worker}, spec=policy)
         failed["resource"]["manifest"] = failed["resource"]["manifest"].replace('"train"', '"other"')
-        assert (
-            "'status.replicaStatuses.Launcher.failed > 0' evaluated true" in pods.run(failed, "two").message
-        )
+        assert "'status.replicaStatuses.Launcher.failed>0' evaluated true" in pods.run(failed, "two").message
     assert (tmp_path / "volumes/met/seen").read_text() == "launcher"
 
 

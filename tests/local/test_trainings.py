@@ -115,7 +115,7 @@ def test_a_pod_that_fails_fails_the_jobset_of_its_trainjob(tmp_path: Path) -> No
         for number, template in enumerate((runtime("import sys; sys.exit(3)"), training())):
             pods.run(template, str(number))
         said = pods.run(asked(DONE), "workers").message
-        assert said.endswith("failure condition 'status.terminalState == Failed' evaluated true")
+        assert said.endswith("failure condition 'status.terminalState==Failed' evaluated true")
         failed = "status.conditions.0.type == Complete", "status.conditions.0.type == Failed"
         assert "evaluated true" in pods.run(asked(failed, "TrainJob"), "seen").message
 

@@ -276,34 +276,45 @@ def kubectl(words: list[str]) -> str:
 
 
 class Conditions(NamedTuple):
-    """The conditions of success and of failure, each with its text."""
+    """The conditions of success and of failure, each with the text that Kubernetes has for it."""
 
     success: tuple[tuple[str, Requirement], ...]
     failure: tuple[tuple[str, Requirement], ...]
 
 
 def conditions_of(wanted: Json) -> Conditions:
-    """The conditions of a `resource`. Raises KubectlError."""
+    """The conditions of a `resource`, in the order of their paths. Raises KubectlError.
+
+    Source: labels.Parse of Kubernetes.
+    """
 
     def read(kind: str) -> tuple[tuple[str, Requirement], ...]:
         text = str(wanted.get(kind) or "")
         try:
-            return tuple((text[one.start : one.end], one) for one in conditions(text)) if text else ()
+            found = sorted(conditions(text), key=lambda one: one.key) if text else ()
         except GrammarError as error:
             raise KubectlError(f"{kind} '{text}' failed to parse: {error}") from None
+        return tuple((_shown(one, text[one.start : one.end]), one) for one in found)
 
     return Conditions(read("successCondition"), read("failureCondition"))
 
 
+def _shown(one: Requirement, written: str) -> str:
+    """A requirement without spaces that mean nothing. Source: Requirement.String of Kubernetes."""
+    if one.operator in ("in", "notin"):
+        return f"{one.key} {one.operator} ({','.join(sorted(one.values))})"
+    return "".join(written.split())
+
+
 def met(wanted: Conditions, found: Any) -> bool:
-    """Whether an object meets the conditions of success. Raises KubectlError if it meets one of failure.
+    """Whether an object meets all conditions of success. Raises KubectlError if it meets one of failure.
 
     Source: matchConditions of Argo.
     """
     for text, one in wanted.failure:
         if holds(one, found):
             raise KubectlError(f"failure condition '{text}' evaluated true")
-    return bool(wanted.success) and all(holds(one, found) for _, one in wanted.success)
+    return all(holds(one, found) for _, one in wanted.success)
 
 
 def _wait(wanted: Json, namespace: str, name: str, over: Over) -> None:
