@@ -317,6 +317,8 @@ def test_the_parts_of_a_step_on_several_pods_run_again_together(
         **making("Job"),
     )
     spread["metadata"]["uid"] = "mine-uid"
+    (made,) = spread["spec"].pop("templates")
+    spread["status"]["storedTemplates"] = {"namespaced/library/t0": made}
     cluster.put(spread)
     for one in (
         job("train-1a2b-0", "Failed"),
@@ -353,6 +355,7 @@ def test_a_train_job_begins_again_when_its_job_set_is_gone(
         **making("TrainJob"),
     )
     spread["metadata"]["uid"] = "mine-uid"
+    spread["status"]["storedWorkflowTemplateSpec"] = {"templates": spread["spec"].pop("templates")}
     cluster.put(spread)
     cluster.objects.put(TRAIN_JOBS, job("train-1a2b", "Failed"))
     cluster.objects.put(JOB_SETS, job("train-1a2b", "Failed", owner="train-1a2b-uid"))

@@ -89,7 +89,7 @@ def zipped(names: list[str], mode: int = 0) -> bytes:
             info = zipfile.ZipInfo("placeholder")
             info.filename = name
             info.external_attr = mode << 16
-            archive.writestr(info, b"data")
+            archive.writestr(info, b"" if name.endswith("/") else b"data")
     return made.getvalue()
 
 
@@ -162,6 +162,12 @@ def test_hostile_zips(tmp_path: Path, names: list[str], mode: int, reason: str) 
 def test_a_file_that_the_executor_has_zipped_alone(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.zip").write_bytes(zipped([name]))
     assert unpack(tmp_path / "a.zip", tmp_path / "out", "zip", Limits()) == tmp_path / "out/x"
+
+
+def test_a_zip_that_names_its_folders(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(zipped(["d/", "d/e/f", "empty/"]))
+    unpack(tmp_path / "a.zip", tmp_path / "out", "zip", Limits())
+    assert inside(tmp_path / "out") == {"d", "d/e", "d/e/f", "empty"}
 
 
 def test_a_zip_with_a_nul_in_a_name(tmp_path: Path) -> None:
