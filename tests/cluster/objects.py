@@ -157,6 +157,7 @@ class Objects:
         """Send what happens after a version, until it is time to end."""
         at = int(query["resourceVersion"])
         end = time.monotonic() + float(query.get("timeoutSeconds", 60))
+        asked = query.get("allowWatchBookmarks") == "true"
         while True:
             with self.changed:
                 if at < self.compacted:
@@ -164,6 +165,9 @@ class Objects:
                     send({"type": "ERROR", "object": status})
                     return
                 new = [one for one in self.events if one[0] > at]
+                if not new and asked:
+                    asked = False
+                    send({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(at)}}})
                 if not new:
                     left = end - time.monotonic()
                     if left <= 0 or until():
