@@ -82,6 +82,10 @@ def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
     nodes = list(nodes_of(function))
     once = _assigned_once(nodes)
 
+    def filled(node: ast.expr) -> Iterator[_Made]:
+        """The run-time values that this operation inserts, as `"{}".format(value)` and `"%s" % value` do."""
+        return (one for one in made if one.extent == extent_of(node))
+
     def texts(node: ast.expr) -> Iterator[_Made]:
         """The run-time values in a text, or in its parts."""
         match node:
@@ -89,8 +93,13 @@ def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
                 yield from (one for one in made if _within(one.extent, node))
             case ast.Call(func=ast.Name(word), args=[inner]) if word in _KEPT:
                 yield from texts(inner)
-                yield from (one for one in made if one.extent == extent_of(node))
-            case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner):
+                yield from filled(node)
+            case ast.Call(func=ast.Attribute(value=inner)):
+                yield from texts(inner)
+                yield from filled(node)
+            case ast.BinOp(op=ast.Mod()):
+                yield from filled(node)
+            case ast.Subscript(value=inner):
                 yield from texts(inner)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 yield from texts(left)

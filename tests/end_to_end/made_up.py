@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -37,10 +38,13 @@ class Call(NamedTuple):
     target: str
     arguments: dict[str, str]
     after: str | None = None
+    may_fail: bool = False
 
     def lines(self) -> Iterator[str]:
         """Its text."""
-        options = f".options(after=[{self.after}])" if self.after else ""
+        given = [f"after=[{self.after}]"] if self.after else []
+        given += ["may_fail=True"] if self.may_fail else []
+        options = f".options({', '.join(given)})" if given else ""
         yield f"{self.name} = {self.target}{options}({_given(self.arguments)})"
 
 
@@ -53,6 +57,7 @@ class Loop(NamedTuple):
     arguments: dict[str, str]
     way: str  # "zip", "grid", "maximize" or "minimize"
     metric: str = ""
+    keep_going: bool = False
 
     def lines(self) -> Iterator[str]:
         """Its text."""
@@ -62,7 +67,8 @@ class Loop(NamedTuple):
         word, objective = "fan_out", ""
         if self.way not in ("zip", "grid"):
             word, objective = "sweep", f", objective={self.way}({repr(self.metric) if self.metric else ''})"
-        fixed = f", {_given(self.arguments)}" if self.arguments else ""
+        fixed = ", keep_going=True" if self.keep_going else ""
+        fixed += f", {_given(self.arguments)}" if self.arguments else ""
         yield f"{self.name} = {word}({self.target}, over={over}{objective}{fixed})"
 
 
@@ -83,7 +89,20 @@ class Branch(NamedTuple):
             yield from (f"    {line}" for one in self.other for line in one.lines())
 
 
-Statement = Call | Loop | Branch
+class Ending(NamedTuple):
+    """What runs when a task has ended, or only when it has failed."""
+
+    word: str  # "on_exit" or "on_failure"
+    task: str
+    body: list[Statement]
+
+    def lines(self) -> Iterator[str]:
+        """Its text."""
+        yield f"with {self.word}({self.task}):"
+        yield from (f"    {line}" for one in self.body for line in one.lines())
+
+
+Statement = Call | Loop | Branch | Ending
 
 
 class Pipeline(NamedTuple):
@@ -120,6 +139,16 @@ SIGNATURES = {
 }
 """The parameters and results of the steps, as they are annotated."""
 
+DEFAULTS = {
+    name: [
+        one.name
+        for one in inspect.signature(getattr(steps, name)).parameters.values()
+        if one.default is not one.empty
+    ]
+    for name in SIGNATURES
+}
+"""The parameters of the steps that have a default."""
+
 LITERALS = {
     "int": ("-3", "0", "1", "2", "5", "9"),
     "float": ("0.5", "1e-07", "2.0", "-3.25"),
@@ -149,6 +178,14 @@ LITERALS = {
         "[Bill(UUID(int=4), date(2026, 4, 4), Decimal('0.10'), []), Bill(UUID(int=5), date(2026, 5, 5), None, [])]",
     ),
     "dict[UUID, Decimal]": ("{UUID(int=1): Decimal('9.90')}",),
+    "tuple[int, str]": ("(4, 'four')",),
+    "Job": ("Job(Mode.FAST, [], {})", "Job(Mode.EXACT, [Row(1, 'k', 0.25)], {Mode.FAST: 'n'}, None, 'high')"),
+    "Row | None": ("None", "Row(0, 'zero', None)"),
+    "dict[Mode, str]": ("{Mode.FAST: '', Mode.EXACT: 'e'}",),
+    "Literal['low', 'high']": ("'low'", "'high'"),
+    "list[list[int]]": ("[[1, 2], []]", "[[0]]"),
+    "list[Mode]": ("[Mode.EXACT, Mode.FAST]",),
+    "list[tuple[int, str]]": ("[(1, 'a'), (2, '{b}')]",),
 }
 SEARCHED = {
     "int": "[1, 2, 5]",
@@ -171,15 +208,41 @@ PARTS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "list[Bill]": (("{}[0]", "Bill"), ("{}[0].price", "Decimal | None"), ("{}[0].due", "date")),
     "dict[UUID, Decimal]": (("{}[UUID(int=1)]", "Decimal"),),
+    "tuple[int, str]": (("{}[0]", "int"), ("{}[1]", "str"), ("{}[-1]", "str")),
+    "Job": (
+        ("{}.mode", "Mode"),
+        ("{}.rows", "list[Row]"),
+        ("{}.notes", "dict[Mode, str]"),
+        ("{}.best", "Row | None"),
+        ("{}.level", "Literal['low', 'high']"),
+    ),
+    "dict[Mode, str]": (("{}[Mode.FAST]", "str"),),
+    "list[list[int]]": (("{}[0]", "list[int]"),),
+    "list[str]": (("{}[0]", "str"),),
+    "list[tuple[int, str]]": (("{}[0]", "tuple[int, str]"), ("{}[0][1]", "str")),
 }
 OPERATORS = {
     "int": (("+", "int"), ("-", "int")),
     "float": (("+", "int"), ("*", "float")),
     "str": (("+", "str"),),
+    "bool": (("&", "bool"), ("|", "bool")),
 }
+MADE = {
+    "float": ("({} / 4)", ("int",)),
+    "str": ("'{{}}:{{}}'.format({}, {})", ("str", "int")),
+    "Row": ("Row({}, {}, {})", ("int", "str", "float | None")),
+    "Job": (
+        "Job({}, {}, {}, best={}, level={})",
+        ("Mode", "list[Row]", "dict[Mode, str]", "Row | None", "Literal['low', 'high']"),
+    ),
+    "dict[str, int]": ("{{'a': {}, 'y z': {}}}", ("int", "int")),
+    "dict[Mode, str]": ("{{Mode.EXACT: {}, Mode.FAST: {}}}", ("str", "str")),
+    "tuple[int, str]": ("({}, {})", ("int", "str")),
+}
+"""Values that are made of others: their form, and the types of the others."""
 COMPARED = {
     **dict.fromkeys(("int", "float", "date", "UUID"), ("<", ">=", "==", "!=")),
-    "str": ("==", "!="),
+    **dict.fromkeys(("str", "Mode"), ("==", "!=")),
 }
 
 
@@ -195,10 +258,11 @@ class Maker:
         """The pipelines; the last one is the entrypoint."""
         kinds = ["int", "str", "float", "bool", "Row", "int | None", "list[int]", "Mode", "dict[str, int]"]
         kinds += ["date", "Decimal", "UUID", "timedelta", "Bill", "dict[UUID, Decimal]", "Decimal | None"]
+        kinds += ["Job", "tuple[int, str]", "Row | None", "list[list[int]]", "dict[Mode, str]"]
         for number in range(self.random.choice((0, 0, 1, 1, 2))):
             parameters = {f"q{one}": self.random.choice(kinds) for one in range(self.random.randint(1, 3))}
             returns = self.random.choice(
-                ("int", "str", "float", "bool", "Row", "list[int]", "date", "Decimal", "Bill")
+                ("int", "str", "float", "bool", "Row", "list[int]", "date", "Decimal", "Bill", "Job", "Mode")
             )
             self.made.append(self.pipeline(f"sub{number}", parameters, 3, 1, returns))
         parameters = {"n": "int", "f": "float", "t": "str", "b": "bool", "xs": "list[int]", "m": "int | None"}
@@ -213,7 +277,9 @@ class Maker:
         known = [Value(one, kind) for one, kind in parameters.items()]
         statements = [self.statement(known, depth) for _ in range(self.random.randint(1, most))]
         result = None
-        if returns is not None:
+        if returns is not None and self.chance(0.3):
+            result = self.value(known, returns)
+        elif returns is not None:
             simple = [one for one in known if one.kind == returns and one.source.isidentifier()]
             result = self.random.choice(simple) if simple else Value(self.literal(returns), returns)
         return Pipeline(name, parameters, statements, result)
@@ -257,7 +323,11 @@ class Maker:
             ways += [part(one, form) for form, made in PARTS.get(one.kind, ()) if made == kind]
             if one.kind == f"{kind} | None":
                 ways.append(default(one))
+            if kind == "bool" and one.kind.endswith("| None"):
+                ways.append(part(one, "({} != None)"))
         ways += [self.operation(known, kind, *operator, depth) for operator in OPERATORS.get(kind, ())]
+        if kind in MADE:
+            ways.append(self.combined(known, kind, depth))
         if kind == "bool":
             ways += [self.comparison(known, other, depth) for other in COMPARED]
         if kind.startswith("list[") and f"{kind[5:-1]}" in LITERALS:
@@ -272,6 +342,17 @@ class Maker:
         def made() -> Value:
             left, right = self.value(known, kind, depth - 1), self.value(known, other, depth - 1)
             return Value(f"({left.source} {sign} {right.source})", kind, left.live or right.live)
+
+        return made
+
+    def combined(self, known: list[Value], kind: str, depth: int) -> Callable[[], Value]:
+        """A value that is made of several."""
+        form, kinds = MADE[kind]
+
+        def made() -> Value:
+            parts = [self.value(known, one, depth - 1) for one in kinds]
+            live = any(one.live for one in parts)
+            return Value(form.format(*(one.source for one in parts)), kind, live)
 
         return made
 
@@ -295,6 +376,8 @@ class Maker:
     def statement(self, known: list[Value], depth: int) -> Statement:
         """A statement, whose values are known to those after it."""
         dice = self.random.random()
+        if depth and dice < 0.05 and (ending := self.ending(known, depth)):
+            return ending
         if depth and dice < 0.25:
             condition = self.value(known, "bool")
             if condition.live:
@@ -309,8 +392,10 @@ class Maker:
             sub = self.random.choice(self.made)
             assert sub.result is not None
             return sub.name, sub.parameters, sub.result.kind
-        name = "fragile" if self.chance(0.05) else self.random.choice([*SIGNATURES])
-        return name, *SIGNATURES[name]
+        name = "fragile" if self.chance(0.1) else self.random.choice([*SIGNATURES])
+        parameters, returns = SIGNATURES[name]
+        left_out = {one for one in DEFAULTS[name] if self.chance(0.2)}
+        return name, {one: kind for one, kind in parameters.items() if one not in left_out}, returns
 
     def arguments(self, known: list[Value], parameters: dict[str, str]) -> dict[str, str]:
         """An argument for each parameter."""
@@ -321,9 +406,23 @@ class Maker:
         target, parameters, returns = self.target()
         before = [one.source for one in known if one.source.startswith("v") and one.source.isidentifier()]
         after = self.random.choice(before) if before and self.chance(0.1) else None
-        call = Call(self.name(), target, self.arguments(known, parameters), after)
-        known.append(Value(call.name, returns))
+        may_fail = self.chance(0.6 if target == "fragile" else 0.1)
+        call = Call(self.name(), target, self.arguments(known, parameters), after, may_fail)
+        if not may_fail:
+            known.append(Value(call.name, returns))
+        elif returns in LITERALS and not returns.endswith("| None"):
+            known.append(Value(f"either({call.name}, {self.value(known, returns, 1).source})", returns))
         return call
+
+    def ending(self, known: list[Value], depth: int) -> Ending | None:
+        """What runs at the end of a task, and does not use its result."""
+        tasks = sorted({name for one in known for name in re.findall(r"\bv[0-9]+\b(?!\.)", one.source)})
+        if not tasks:
+            return None
+        task = self.random.choice(tasks)
+        others = [one for one in known if not re.search(rf"\b{task}\b", one.source)]
+        body = [self.statement(others, depth - 1) for _ in range(self.random.randint(1, 2))]
+        return Ending(self.random.choice(("on_exit", "on_failure")), task, body)
 
     def loop(self, known: list[Value]) -> Loop | None:
         """A loop; None where the step or pipeline takes nothing that there are lists of."""
@@ -334,10 +433,16 @@ class Maker:
         names = self.random.sample(able, min(len(able), self.random.choice((1, 1, 2))))
         way = "zip" if len(names) == 1 else self.random.choice(("zip", "grid"))
         over = {name: self.value(known, f"list[{parameters[name]}]").source for name in names}
+        if len(names) == 1 and parameters[names[0]] == "int" and self.chance(0.2):
+            counts = [one.source for one in known if one.kind == "int"]
+            over = {names[0]: f"counted({self.random.choice(counts)})"} if counts else over
         if len(names) == 2:  # lists of the run have no known length
             over = {name: self.random.choice(LITERALS[f"list[{parameters[name]}]"][:1]) for name in names}
         fixed = {name: kind for name, kind in parameters.items() if name not in names}
-        loop = Loop(self.name(), target, over, self.arguments(known, fixed), way)
+        keep_going = self.chance(0.2)
+        loop = Loop(self.name(), target, over, self.arguments(known, fixed), way, keep_going=keep_going)
+        if keep_going:
+            known.append(Value(f"failed({loop.name})", "list[int]"))
         if f"list[{returns}]" in LITERALS:
             known.append(Value(loop.name, f"list[{returns}]"))
         return loop
@@ -394,6 +499,10 @@ class Absent:
     def __getitem__(self, key: object) -> Absent:
         return self
 
+    def __call__(self, *values: object, **named: object) -> Absent:
+        return self
+
+    __and__ = __rand__ = __or__ = __ror__ = __truediv__ = _same
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _same
     __lt__ = __gt__ = __le__ = __ge__ = _same
 
@@ -413,7 +522,9 @@ NONE_LEFT = Absent("none left")
 
 
 class Items(list[Any]):
-    """What a loop gives."""
+    """What a loop gives; `lost`: the numbers of the items that failed, where it goes on without them."""
+
+    lost: tuple[int, ...] = ()
 
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(key) if self else NONE_LEFT
@@ -428,12 +539,27 @@ def either(first: Any, second: Any) -> Any:
     return second if first is SKIPPED or first is None else first
 
 
+def lost(items: Any) -> Any:
+    """As the word `failed` of the language."""
+    return [*items.lost] if isinstance(items, Items) else items
+
+
+def counted(number: Any) -> Any:
+    """As the word `numbers` of the language."""
+    return number if number is FAILED or number is NONE_LEFT else [*range(number)]
+
+
 def failed(value: Any) -> bool:
     """Whether a value needs what has failed."""
     if (items := items_of(value)) is not None:
         return any(map(failed, items))
     assert value is not SKIPPED, "taken of what may not have run"
     return value is FAILED or value is NONE_LEFT
+
+
+def _ended(task: str) -> str:
+    """The name under which it is kept whether a task that has run failed."""
+    return f"{task} failed"
 
 
 class Plain:
@@ -468,7 +594,7 @@ class Plain:
 
     def inside(self, pipeline: Pipeline, arguments: Names) -> Any:
         """What a pipeline gives, which fails with each of its tasks."""
-        names = {**vars(steps), "either": either, **arguments}
+        names = {**vars(steps), "either": either, "failed": lost, "counted": counted, **arguments}
         before = self.failures
         self.run(pipeline.statements, names)
         if self.failures > before:
@@ -483,11 +609,23 @@ class Plain:
         """Run statements; what they make is in `names`."""
         for one in statements:
             match one:
-                case Call(name, target, arguments, after):
+                case Call(name, target, arguments, after, may_fail):
                     given = {key: self.value(source, names) for key, source in arguments.items()}
-                    names[name] = self.call(target, given, *([] if after is None else [names[after]]))
+                    waits = [] if after is None else [names[after]]
+                    before = self.failures
+                    made = self.call(target, given, *waits)
+                    if not any(map(failed, given.values())) and not any(each is FAILED for each in waits):
+                        names[_ended(name)] = made is FAILED
+                        if may_fail and made is FAILED:
+                            made, self.failures = SKIPPED, before
+                    names[name] = made
                 case Loop():
                     names[one.name] = self.loop(one, names)
+                    names[_ended(one.name)] = names[one.name] is FAILED
+                case Ending(word, task, body):
+                    failure = names.get(_ended(task))
+                    runs = failure is not None and (word == "on_exit" or failure)
+                    self.run(body, names) if runs else self.skip(body, names)
                 case Branch(condition, negated, body, other):
                     holds = self.value(condition, names)
                     if failed(holds):
@@ -500,6 +638,8 @@ class Plain:
         for one in statements:
             if isinstance(one, Branch):
                 self.skip([*one.body, *one.other], names)
+            elif isinstance(one, Ending):
+                self.skip(one.body, names)
             else:
                 names[one.name] = SKIPPED
 
@@ -514,6 +654,11 @@ class Plain:
         results = [
             self.call(loop.target, {**fixed, **dict(zip(loop.over, point, strict=True))}) for point in points
         ]
+        if loop.keep_going:
+            self.failures = before
+            kept = Items(one for one in results if one is not FAILED)
+            kept.lost = tuple(at for at, one in enumerate(results) if one is FAILED)
+            return kept
         if loop.way in ("zip", "grid"):
             return FAILED if any(one is FAILED for one in results) else Items(results)
         self.failures = before

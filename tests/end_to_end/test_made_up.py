@@ -28,11 +28,15 @@ from tests.local.simulation import Pod, simulate
 
 Json = dict[str, Any]
 
-WORDS = "either, fan_out, grid, maximize, minimize, otherwise, pipeline, sweep, unless, when"
+WORDS = "either, failed, fan_out, grid, maximize, minimize, on_exit, on_failure, otherwise, pipeline, sweep"
+WORDS += ", unless, when, numbers as counted"
 REFUSED = {
+    "FD230": "a condition that is known now",
     "FD233": "`either` of a value that is known now",
     "FD291": "a result that may not be there",
     "FD337": "results of a loop inside another value",
+    "FD379": "a text with values of the run that Python compares",
+    "FD708": "what runs when another task has ended, in groups",
     "FD355": "`either` of a value that is always there",
 }
 """What is made up, and is no pipeline."""

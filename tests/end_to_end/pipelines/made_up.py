@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from uuid import UUID, uuid5
 
 from flowdsl import step
@@ -31,6 +32,15 @@ class Bill(NamedTuple):
     due: date
     price: Decimal | None
     waits: list[timedelta]
+
+
+@dataclass(frozen=True)
+class Job:
+    mode: Mode
+    rows: list[Row]
+    notes: dict[Mode, str]
+    best: Row | None = None
+    level: Literal["low", "high"] = "low"
 
 
 @step(image=PYTHON)
@@ -229,6 +239,56 @@ def paid(bills: list[Bill], prices: dict[UUID, Decimal]) -> int:
 def prices(bill: Bill) -> dict[UUID, Decimal]:
     print("prices", ascii(tuple(bill)))
     return {bill.order: Decimal("1.50"), UUID(int=1): bill.price or Decimal(0)}
+
+
+@step(image=PYTHON)
+def pair(number: int, text: str = "p") -> tuple[int, str]:
+    print("pair", number, ascii(text))
+    return number * 2, text[:4]
+
+
+@step(image=PYTHON)
+def unpaired(pair: tuple[int, str]) -> str:
+    print("unpaired", ascii(pair))
+    return f"{pair[1]}{pair[0]}"
+
+
+@step(image=PYTHON)
+def job(row: Row, mode: Mode, text: str = "t") -> Job:
+    print("job", ascii(tuple(row)), mode.name, ascii(text))
+    return Job(mode, [row, row], {Mode.EXACT: text, Mode.FAST: "f"}, row if row.size % 2 else None, "high")
+
+
+@step(image=PYTHON)
+def worked(job: Job, row: Row | None = None) -> int:
+    notes = sorted((mode.name, ascii(text)) for mode, text in job.notes.items())
+    rows = ascii([None if one is None else tuple(one) for one in (*job.rows, job.best, row)])
+    print("worked", job.mode.name, rows, notes, job.level)
+    return len(job.rows)
+
+
+@step(image=PYTHON)
+def noted(notes: dict[Mode, str]) -> str:
+    print("noted", sorted((mode.name, ascii(text)) for mode, text in notes.items()))
+    return notes.get(Mode.FAST, "none")[:9]
+
+
+@step(image=PYTHON)
+def raised(level: Literal["low", "high"], number: int = 0) -> Literal["low", "high"]:
+    print("raised", level, number)
+    return "high" if number > 1 else level
+
+
+@step(image=PYTHON)
+def matrix(number: int) -> list[list[int]]:
+    print("matrix", number)
+    return [list(range(one)) for one in range(1 + abs(number) % 3)]
+
+
+@step(image=PYTHON)
+def summed(matrix: list[list[int]]) -> int:
+    print("summed", matrix)
+    return sum(map(sum, matrix))
 
 
 @step(image=PYTHON)

@@ -25,6 +25,9 @@ def nightly(shard: int = 5) -> None:
         alert.options(name="none")(title)
     with when("nightly" in f"{run.name}-{shard}"):
         alert.options(name="named")(title)
+    if "{} rows".format(rows) == "9 rows":
+        alert.options(name="nine")(title)
+    alert("1%s" % rows if "1%s" % rows != "10" else "ten")
     match title:
         case "8 rows":
             alert.options(name="eight")(title)
