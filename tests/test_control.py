@@ -455,6 +455,37 @@ def test_delete_of_a_run_here(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [one.name for one in here.parent.iterdir()] == ["other"]
 
 
+def test_runs_here_are_deleted_beside_a_cluster(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, phase in (("mine", "Succeeded"), ("other", "Failed")):
+        folder = Path(f".flowdsl/runs/{name}")
+        folder.mkdir(parents=True)
+        document = workflow(phase=phase) | {"metadata": {"name": name}}
+        (folder / "workflow.json").write_text(json.dumps(document))
+    cluster.put(workflow(phase="Succeeded"))
+    Path(".flowdsl/submitted").touch()  # after them
+    assert flowdsl(["delete", "--local", "--all", "--dry-run"]) == 0
+    assert capsys.readouterr().out == (
+        "would delete .flowdsl/runs/mine (Succeeded)\nwould delete .flowdsl/runs/other (Failed)\n"
+    )
+    assert flowdsl(["delete", "--local", "--status", "Failed"]) == 0
+    assert flowdsl(["delete", "--local", "other"]) == 2
+    assert flowdsl(["delete", "--local", "@latest"]) == 0
+    assert flowdsl(["delete", "--local", "@latest"]) == 2
+    assert flowdsl(["delete", "--local", "--all", "-n", "default"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "other: deleted .flowdsl/runs/other\nmine: deleted .flowdsl/runs/mine\n"
+    assert printed.err == (
+        "flowdsl: there is no run `other` in .flowdsl/runs (the last ones are mine)\n"
+        "flowdsl: there is no run `@latest` in .flowdsl/runs\n"
+        "flowdsl: --local is about runs of this folder: leave out what names a cluster or namespace\n"
+    )
+    assert cluster.proxy.seen == []
+    assert cluster.run
+
+
 def test_delete_of_a_link_leaves_what_it_leads_to(here: Path) -> None:
     (here.parent / "link").symlink_to(here.absolute())
     assert flowdsl(["delete", "link"]) == 0

@@ -171,12 +171,19 @@ class Found(NamedTuple):
         return str(self.workflow["metadata"]["name"])
 
 
-def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float | None = None) -> Found:
+def find(
+    name: str,
+    reach: Reach = USUAL,
+    *,
+    nodes: bool = True,
+    within: float | None = None,
+    local: bool = False,
+) -> Found:
     """The run of a name: a local one, if there is one and no cluster was given; else one on the cluster.
 
-    `@latest` is the one that was created last: the last local one, unless one was submitted after it. Without
-    `nodes` these are left compressed. `within`: the seconds in which all requests to the cluster have to end,
-    including the later ones for this run. Raises Refused and ClusterError.
+    `@latest` is the one that was created last: the last local one, unless one was submitted after it. With `local`,
+    no other counts. Without `nodes` these are left compressed. `within`: the seconds in which all requests to the
+    cluster have to end, including the later ones for this run. Raises Refused and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import metadata_of
@@ -187,8 +194,10 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
         way = f"the last one is {LATEST}" if name.startswith("@") else f"it has {_LETTERS}"
         raise Refused(f"`{name}` is not the name of a run: {way}")
     named = reach.named
-    if not named and (folder := _local(name)) is not None:
+    if not named and (folder := _local(name, alone=local)) is not None:
         return Found(_read(folder), folder)
+    if local:
+        raise Missing(f"there is no run `{name}` in {RUNS}{_near(name)}")
     try:
         cluster = reach.connect()
     except Misconfigured as error:
@@ -217,13 +226,13 @@ class Missing(Refused):
     """There is no run of that name."""
 
 
-def _local(name: str) -> Path | None:
-    """The folder of a run on this machine."""
+def _local(name: str, *, alone: bool) -> Path | None:
+    """The folder of a run on this machine; if only such runs count, `@latest` is always one of them."""
     if name == LATEST:
         from flowdsl.runtime.local.earlier import begun, newest_first
 
         last = next(iter(newest_first(RUNS, _WORKFLOW)), None)
-        return None if last is None or begun(last) < _submitted() else last
+        return None if last is None or (not alone and begun(last) < _submitted()) else last
     folder = RUNS / name
     return folder if (folder / _WORKFLOW).is_file() else None
 

@@ -63,10 +63,15 @@ def terminate_command(
     help_epilogue="""\
 Examples:
   flowdsl delete sentiment-x7k2p
-  flowdsl delete --status Succeeded --older-than 7d --dry-run""",
+  flowdsl delete --status Succeeded --older-than 7d --dry-run
+  flowdsl delete --local --older-than 7d""",
 )
 def delete_command(
-    *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
+    *names: str,
+    selection: Selection = NOBODY,
+    local: Annotated[bool, FLAG] = False,
+    manner: Manner = ASKING,
+    reach: Reach = USUAL,
 ) -> int:
     """Delete runs with their pods and jobs; for a run on this machine, its folder.
 
@@ -76,10 +81,12 @@ def delete_command(
     ----------
     names
         Runs; @latest is the last one.
+    local
+        Only runs on this machine, in .flowdsl/runs of this folder.
     """
     from flowdsl.cli.runs.control import end
 
-    return end("delete", names, selection, manner, reach)
+    return end("delete", names, selection, manner, reach, local=local)
 
 
 @app.command(name="suspend", help_epilogue="Example:\n  flowdsl suspend sentiment-x7k2p")

@@ -50,22 +50,27 @@ _SAID = {"stop": "stopping", "terminate": "terminating", "suspend": "suspended"}
 # --- which runs ----------------------------------------------------------------------------------------------
 
 
-def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: bool) -> list[Found]:
+def chosen(
+    names: Sequence[str], selection: Selection, reach: Reach, *, ended: bool, local: bool = False
+) -> list[Found]:
     """The selected runs: those that are named, else those that match the selection.
 
-    Without `ended`, the selection matches only unfinished runs. Raises Refused and ClusterError.
+    Without `ended`, the selection matches only unfinished runs; with `local`, only runs of this folder are meant.
+    Raises Refused and ClusterError.
     """
+    if local and reach.named:
+        raise Refused("--local is about runs of this folder: leave out what names a cluster or namespace")
     if names:
         if selection.given:
             raise Refused("name runs, or select them with -l, --all, --status or --older-than, not both")
-        return [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
+        return [find(name, reach, nodes=False, local=local) for name in dict.fromkeys(names)]
     if not selection.given:
         raise Refused("name a run, or select several with -l, --status, --older-than or --all")
     phases = selection.status or ()
     old = selection.older_than
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
-    for workflow, cluster in _selected(selection.selector, reach, local=ended):
+    for workflow, cluster in _selected(selection.selector, reach, local=local, instead=ended):
         phase = phase_of(workflow)
         fits = (not phases or phase in phases) and (ended or not over(workflow))
         if fits and (age is None or time.time() - _since(workflow) >= age):
@@ -74,20 +79,25 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     return sorted(found, key=lambda one: one.name)
 
 
-def _selected(selector: str, reach: Reach, *, local: bool) -> list[tuple[Json, Cluster | None]]:
-    """The Workflows with certain labels; with `local`, and without a configured cluster, those of this folder.
+def _selected(
+    selector: str, reach: Reach, *, local: bool, instead: bool
+) -> list[tuple[Json, Cluster | None]]:
+    """The Workflows with certain labels: those of this folder if `local`, or `instead` if no cluster is configured.
 
     A local run cannot be ended from another process, and is no substitute for one of a cluster.
     """
-    try:
-        cluster = reach.connect()
-    except Unconfigured:
-        if not local or reach.named or not RUNS.is_dir():
-            raise
-        from flowdsl.cli.runs.listing import local_runs
+    from flowdsl.cli.runs.listing import local_runs
 
-        return [(workflow, None) for workflow in local_runs(selector)]
-    return [(one, cluster) for one in cluster.list(WORKFLOW, labels=selector, keep=without_nodes).items]
+    if not local:
+        try:
+            cluster = reach.connect()
+        except Unconfigured:
+            if not instead or reach.named or not RUNS.is_dir():
+                raise
+        else:
+            found = cluster.list(WORKFLOW, labels=selector, keep=without_nodes).items
+            return [(one, cluster) for one in found]
+    return [(workflow, None) for workflow in local_runs(selector)]
 
 
 def _since(workflow: Json) -> float:
@@ -99,9 +109,17 @@ def _since(workflow: Json) -> float:
 # --- ending them ---------------------------------------------------------------------------------------------
 
 
-def end(verb: Ending, names: Sequence[str], selection: Selection, manner: Manner, reach: Reach) -> int:
-    """Stop, terminate or delete runs; returns the exit code."""
-    runs = chosen(names, selection, reach, ended=verb == "delete")
+def end(
+    verb: Ending,
+    names: Sequence[str],
+    selection: Selection,
+    manner: Manner,
+    reach: Reach,
+    *,
+    local: bool = False,
+) -> int:
+    """Stop, terminate or delete runs; with `local` those of this folder; returns the exit code."""
+    runs = chosen(names, selection, reach, ended=verb == "delete", local=local)
     if not runs:
         out("no run is selected\n")
         return DONE
