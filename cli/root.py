@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 from cyclopts import App, Parameter
 
@@ -16,6 +17,7 @@ from flowdsl.runtime.phases import RunPhase
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from _typeshed import DataclassInstance
     from cyclopts import Token
 
 app = App(
@@ -134,8 +136,20 @@ def option(*names: str, converter: Callable[[Any, Sequence[Token]], Any] | None 
     return Parameter(name=names or None, negative="", show_default=False, converter=converter)
 
 
+def written(options: DataclassInstance) -> list[str]:
+    """The names of those options of a group that were given."""
+    hints = get_type_hints(type(options), include_extras=True)
+    found: list[str] = []
+    for field in fields(options):
+        if getattr(options, field.name) != field.default:
+            hint = get_args(hints[field.name])
+            named = [next(iter(one.name)) for one in hint if isinstance(one, Parameter) and one.name]
+            found.append(named[0] if named else f"--{field.name.replace('_', '-')}")
+    return found
+
+
 FLAG = SEVERAL = option()
-PARAMETERS = option("--parameter", "-p", converter=_pairs)
+PARAMETERS = option("-p", "--parameter", converter=_pairs)
 StatusOption = Annotated[list[RunPhase] | None, Parameter(negative="", converter=_phases)]
 SelectorOption = Annotated[str, Parameter(name=["--selector", "-l"], show_default=False, converter=_labels)]
 JsonOption = Annotated[bool, option("--json")]

@@ -305,6 +305,30 @@ def test_it_shows_its_end_to_programs(trainer: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "flowdsl: --json is for a run: add --run or --submit\n"
 
 
+def test_options_of_a_run_need_the_run(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = f"sweep {trainer} rate=0.2,0.3 --metric accuracy:max"
+    for options, needed in (
+        ("-p note=b", "-p is for a run: add --run or --submit"),
+        ("--run --label a=b", "--label is for a run: add --submit"),
+        ("--submit --fake train=1", "--fake is for a run: add --run"),
+    ):
+        assert flowdsl(shlex.split(f"{asked} {options}")) == 2
+        assert capsys.readouterr().err == f"flowdsl: {needed}\n"
+
+
+def test_it_takes_the_options_of_run(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fakes = "--fake train.accuracy=0.5 --fake train.loss=1 --fake train.model=data/raw.txt"
+    asked = f"rate=0.2,0.3 --metric accuracy:max -p note=b --run --json {fakes}"
+    assert flowdsl(shlex.split(f"sweep {trainer} {asked}")) == 0
+    assert json.loads(capsys.readouterr().out)["outputs"]["accuracy"] == 0.5
+
+
+def test_it_takes_the_options_of_submit(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "rate=0.2,0.3 --metric accuracy:max -p note=b --submit --dry-run client --label team=a"
+    assert flowdsl(shlex.split(f"sweep {trainer} {asked}")) == 0
+    assert "team: a\n" in capsys.readouterr().out
+
+
 def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = "rate=0.2,0.3,0.1 --metric accuracy:max --run --mount datasets=data -p note=b --name tried"
     assert flowdsl(shlex.split(f"sweep {trainer} {asked}")) == 0
@@ -353,7 +377,7 @@ def test_why_a_trial_failed_is_said_of_the_step_within_it(
         ("--wait", "add --submit"),
         ("--timeout 6h", "add --submit"),
         ("--submit --wait --watch", "choose one"),
-        ("--submit --timeout 6h", "add --wait or --watch"),
+        ("--submit --timeout 6h", "add --wait, --watch or --logs"),
         ("-p seed=1", "add --run or --submit"),
         ("--check", "with -o"),
     ],

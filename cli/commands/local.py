@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import ClusterOption, FileArgument, JsonOption, OnlyJsonOption, app, in_json
-from flowdsl.cli.runs.options import DEFAULTS, Options
+from flowdsl.cli.root import ClusterOption, FileArgument, JsonOption, OnlyJsonOption, app, in_json, written
+from flowdsl.cli.runs.options import ANEW, HERE, UNNAMED, Again, New, Options
 
 
 @app.command(
@@ -24,7 +24,9 @@ def run_command(
     file: FileArgument | None = None,
     /,
     *files: FileArgument,
-    options: Options = DEFAULTS,
+    new: New = UNNAMED,
+    again: Again = ANEW,
+    options: Options = HERE,
     as_json: JsonOption = False,
     output: OnlyJsonOption = None,
     cluster: ClusterOption = None,
@@ -47,12 +49,12 @@ def run_command(
     from flowdsl.cli.runs.running import resume_run, run_files
 
     options = replace(options, json=in_json(output, as_json=as_json))
-    if options.resume is not None:
+    if again.resume is not None:
         if file is not None:
             raise Refused("--resume continues a run as it was begun: leave out the file")
         if cluster is not None:
             raise Refused("--resume continues a run as it was begun: leave out --cluster")
-        return resume_run(options.resume, options)
+        return resume_run(again.resume, written(new) + written(again), options)
     if file is None:
         raise Refused("name a file to run, or continue a run: --resume NAME")
-    return run_files([str(one) for one in (file, *files)], options, Target(cluster))
+    return run_files([str(one) for one in (file, *files)], new, options, Target(cluster), again=again)

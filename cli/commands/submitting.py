@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, FileArgument, JsonOption, app, in_json, option, way_to_wait
+from flowdsl.cli.root import FileArgument, JsonOption, app, in_json
+from flowdsl.cli.runs.options import THERE, UNNAMED, New, Submission
 
 
 @app.command(
@@ -25,17 +27,9 @@ def submit_command(
     file: FileArgument | None = None,
     /,
     *,
-    parameter: Annotated[list[str], PARAMETERS] | None = None,
     source: Annotated[str | None, Parameter(name="--from")] = None,
-    name: str | None = None,
-    submit_id: Annotated[str | None, Parameter(name="--id")] = None,
-    label: Annotated[list[str], option("--label", "-l")] | None = None,
-    dry_run: Literal["client", "server"] | None = None,
-    no_check: Annotated[bool, FLAG] = False,
-    wait: Annotated[bool, FLAG] = False,
-    watch: Annotated[bool, FLAG] = False,
-    logs: Annotated[bool, FLAG] = False,
-    timeout: str | None = None,
+    new: New = UNNAMED,
+    options: Submission = THERE,
     output: Annotated[Literal["name", "json", "yaml"] | None, Parameter(name=["--output", "-o"])] = None,
     as_json: JsonOption = False,
     reach: Reach = USUAL,
@@ -51,57 +45,22 @@ def submit_command(
     ----------
     file
         FILE of Python, YAML or JSON, or FILE:NAME for one of its pipelines or workflows; or - for standard input.
-    parameter
-        NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     source
         Submit an object of the cluster: template/NAME, cluster-template/NAME or cron/NAME.
-    name
-        The name of the run; else that of the pipeline with ten hexadecimal digits.
-    submit_id
-        Submissions with the same content and id are one run, however often they are repeated.
-    label
-        KEY=VALUE, a label of the run.
-    dry_run
-        Create nothing: show what would be sent, or let the server judge it.
-    no_check
-        Skip the checks for what the cluster lacks, which a step may make, and for values that make the run fail.
-    wait
-        Wait until the run has ended.
-    watch
-        Wait, and show its steps meanwhile.
-    logs
-        Wait, and show what its steps print.
-    timeout
-        How long to wait: 90s, 20m or 6h.
     output
         What to write about the new run; by default its name.
     as_json
         The same as -o json.
     """
     from flowdsl.cli.pipelines.compiling import Target
-    from flowdsl.cli.runs.submitting import Options, submit_file, submit_from
+    from flowdsl.cli.runs.submitting import submit_file, submit_from
 
-    after = way_to_wait(timeout, wait=wait, watch=watch, logs=logs)
-    if dry_run and after:
-        raise Refused(f"--dry-run creates nothing to wait for: leave out --{after}")
-    options = Options(
-        parameters=parameter or (),
-        name=name or "",
-        id=submit_id or "",
-        labels=label or (),
-        dry_run=dry_run,
-        check=not no_check,
-        after=after,
-        timeout=timeout,
-        output="json" if in_json(output, as_json=as_json) else output or "name",
-    )
-    if (file is None) == (source is None):
-        raise Refused("name a file to submit, or what the cluster has: --from template/NAME")
-    return (
-        submit_file(str(file), options, reach, Target(reach.cluster))
-        if file is not None
-        else submit_from(source or "", options, reach)
-    )
+    options = replace(options, output="json" if in_json(output, as_json=as_json) else output or "name")
+    if file is not None and source is None:
+        return submit_file(str(file), new, options, reach, Target(reach.cluster))
+    if source is not None and file is None:
+        return submit_from(source, new, options, reach)
+    raise Refused("name a file to submit, or what the cluster has: --from template/NAME")
 
 
 @app.command(

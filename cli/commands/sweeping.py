@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal
 
@@ -11,17 +12,15 @@ from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
 from flowdsl.cli.root import (
     FLAG,
-    PARAMETERS,
-    SEVERAL,
     FileArgument,
     FormatOption,
     JsonOption,
     OutputOption,
     VersionOption,
     app,
-    option,
-    way_to_wait,
+    written,
 )
+from flowdsl.cli.runs.options import HERE, THERE, UNNAMED, New, Options, Submission
 from flowdsl.compiler.written_as import Unscheduled
 from flowdsl.space import Kind
 
@@ -51,19 +50,10 @@ def sweep_command(
     kind: Annotated[Literal[Unscheduled, "katib"] | None, Parameter(name="--as")] = None,
     run: Annotated[bool, FLAG] = False,
     submit: Annotated[bool, FLAG] = False,
-    parameter: Annotated[list[str], PARAMETERS] | None = None,
-    mount: Annotated[list[str], SEVERAL] | None = None,
-    artifact: Annotated[list[str], SEVERAL] | None = None,
-    config_map: Annotated[list[str], SEVERAL] | None = None,
-    secret: Annotated[list[str], SEVERAL] | None = None,
-    python: str | None = None,
-    quiet: Annotated[bool, option("--quiet", "-q")] = False,
-    as_json: JsonOption = False,
-    name: str | None = None,
-    submit_id: Annotated[str | None, Parameter(name="--id")] = None,
-    wait: Annotated[bool, FLAG] = False,
-    watch: Annotated[bool, FLAG] = False,
-    timeout: str | None = None,
+    new: Annotated[New, Parameter(group="With --run or --submit")] = UNNAMED,
+    as_json: Annotated[JsonOption, Parameter(group="With --run or --submit")] = False,
+    here: Annotated[Options, Parameter(group="With --run")] = HERE,
+    there: Annotated[Submission, Parameter(group="With --submit")] = THERE,
     argo_version: VersionOption = None,
     format: FormatOption = "text",
     reach: Reach = USUAL,
@@ -110,32 +100,8 @@ def sweep_command(
         Run it on this machine instead of writing it.
     submit
         Submit it instead of writing it; the name of the run goes to standard output.
-    parameter
-        NAME=VALUE, with --run or --submit: a parameter of the sweep.
-    mount
-        CLAIM=PATH, with --run: the folder that a persistent volume claim stands for.
-    artifact
-        NAME=PATH, with --run: the file that stands for an input artifact, by its name or key.
-    config_map
-        NAME=PATH, with --run: the data of a ConfigMap, as `flowdsl run` takes it.
-    secret
-        NAME=PATH, with --run: the data of a Secret, likewise.
-    python
-        With --run: the interpreter of Python steps; else the one that runs flowdsl.
-    quiet
-        With --run: show the end only.
     as_json
-        With --run: show the end as JSON; with --submit: the new run.
-    name
-        With --run or --submit: the name of the run.
-    submit_id
-        With --submit: the same sweep with the same id is one run, however often it is submitted.
-    wait
-        With --submit: wait until it has ended.
-    watch
-        With --submit: wait, and show its steps meanwhile.
-    timeout
-        With --wait or --watch: how long to wait: 90s, 20m or 6h.
+        Show the end of the run as JSON, or the new run.
     """
     from flowdsl.cli.pipelines.compiling import Target, compile_file, judge
     from flowdsl.compiler.sweeping import Search
@@ -144,56 +110,22 @@ def sweep_command(
     goal = Target(reach.cluster, argo_version)
     if (run or submit) and (output is not None or check or kind is not None or (run and submit)):
         raise Refused("write the YAML (-o, --check, --as), or --run it, or --submit it: one of them")
-    here = {
-        "--mount": mount,
-        "--artifact": artifact,
-        "--config-map": config_map,
-        "--secret": secret,
-        "--python": python,
-        "--quiet": quiet,
-    }
-    chosen = {"--run": run, "--submit": submit}
-    for word, given, needed in (
-        ("-p", parameter, ("--run", "--submit")),
-        ("--name", name, ("--run", "--submit")),
-        ("--json", as_json, ("--run", "--submit")),
-        ("--id", submit_id, ("--submit",)),
-        ("--wait", wait, ("--submit",)),
-        ("--watch", watch, ("--submit",)),
-        ("--timeout", timeout is not None, ("--submit",)),
-        *((word, given, ("--run",)) for word, given in here.items()),
+    for needed, chosen, given in (
+        ("--run or --submit", run or submit, [*written(new), *(["--json"] if as_json else ())]),
+        ("--run", run, written(here)),
+        ("--submit", submit, written(there)),
     ):
-        if given and not any(chosen[one] for one in needed):
-            raise Refused(f"{word} is for a run: add {' or '.join(needed)}")
-    after = way_to_wait(timeout, wait=wait, watch=watch)
+        if given and not chosen:
+            raise Refused(f"{given[0]} is for a run: add {needed}")
     if run:
-        from flowdsl.cli.runs.options import Options
         from flowdsl.cli.runs.running import run_files
 
-        options = Options(
-            parameters=parameter or (),
-            mounts=mount or (),
-            artifacts=artifact or (),
-            config_maps=config_map or (),
-            secrets=secret or (),
-            python=python,
-            quiet=quiet,
-            json=as_json,
-            name=name,
-        )
-        return run_files((str(file),), options, goal, asked)
+        return run_files((str(file),), new, replace(here, json=as_json), goal, search=asked)
     if submit:
-        from flowdsl.cli.runs import submitting
+        from flowdsl.cli.runs.submitting import submit_file
 
-        wanted = submitting.Options(
-            parameters=parameter or (),
-            name=name or "",
-            id=submit_id or "",
-            after=after,
-            timeout=timeout,
-            output="json" if as_json else "name",
-        )
-        return submitting.submit_file(str(file), wanted, reach, goal, asked)
+        there = replace(there, output="json" if as_json else "name")
+        return submit_file(str(file), new, there, reach, goal, asked)
     if check and output is None:
         raise Refused("--check compares a file: name it with -o")
     judging = partial(judge, kind=kind, goal=goal, search=asked)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from flowdsl.cli.runs.options import Options
+    from flowdsl.cli.runs.options import Again, New, Options
     from flowdsl.compiler.ir import Program
     from flowdsl.runtime.local.pods.settings import Settings
 
@@ -45,6 +45,8 @@ class Found(NamedTuple):
     document: Json
     references: list[Json]
     program: Program | None
+    new: New
+    again: Again
     targets: Sequence[str]
     """What to name for another run of it; nothing for a sweep, whose steps are not run by themselves."""
     left: Sequence[str] = ()
@@ -91,11 +93,11 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     document = found.document
     now = options = replace(options, mounts=[_of_claim(document, one) for one in options.mounts])
     mounts = given.folders(now.mounts)
-    pairs = given.pairs(now.parameters, "-p")
+    pairs = given.pairs(found.new.parameters, "-p")
     asked = parameters.local(pairs, document, found.program, mounts)
     before, texts = None, asked.texts
-    if now.only or now.since:
-        before = past.chosen(now.runs, document, now.earlier)
+    if found.again.only or found.again.since:
+        before = past.chosen(now.runs, document, found.again.earlier)
         texts = {**past.parameters(before, document), **texts}
         options = now.as_before(before)
     options = replace(
@@ -105,7 +107,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     )
     manifest = scheduled(document, workflow(document, texts))
     parameters.judge(manifest, asked.texts, found.references)
-    name = manifest["metadata"]["name"] = _name(manifest, options)
+    name = manifest["metadata"]["name"] = _name(manifest, found.new, options)
     folder = options.runs / name
     more = faking.libraries(found.program, manifest, found.references, options.fakes)
     found = found._replace(references=[*found.references, *more])
@@ -113,7 +115,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     tasks = steps(manifest, found.references)
     options = replace(options, fakes=faking.fakes(options.fakes, tasks, found.program, folder / "faked"))
     fakes = _fakes(folder, manifest, options)
-    part = _whole(manifest) if before is None else _part(manifest, before, folder, options)
+    part = _whole(manifest) if before is None else _part(manifest, before, folder, found.again, options)
     fakes.check(steps(part.manifest, found.references))
     files = given.paths(options.artifacts, "--artifact") | part.files | asked.files
     options = options.with_artifacts(parameters.stand_for(part.manifest, files))
@@ -125,9 +127,9 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
         raise RunError(_together(verdict.refusals))
     pods = _pods(part.manifest, options, data, before)
     settings = {**options.kept(), **_known(found), **part.settings}
-    notes = [*_left(found), *_as_before(options, pairs, part), *verdict.notes]
+    notes = [*_left(found), *_as_before(found.again, pairs, part), *verdict.notes]
     notes += _make_room(options.folder, mounts, part.taken)
-    stand_ins = [fakes, *([part.taken] if part.taken and options.since else ())]
+    stand_ins = [fakes, *([part.taken] if part.taken and found.again.since else ())]
     inputs = Inputs(part.manifest, found.references, data.config_maps, settings)
     return Ready(folder, part.manifest, settings, options, pods, stand_ins, found.program, inputs, notes)
 
@@ -169,11 +171,11 @@ def _of_claim(document: Json, mount: str) -> str:
     return f"{claim_of(document, name)}{sign}{folder}"
 
 
-def _part(manifest: Json, before: Path, folder: Path, options: Options) -> _Part:
+def _part(manifest: Json, before: Path, folder: Path, again: Again, options: Options) -> _Part:
     """One step, or one and its successors."""
-    step, word = str(options.only or options.since), "--only" if options.only else "--from"
+    step, word = str(again.only or again.since), "--only" if again.only else "--from"
     taken = Earlier(before, folder, step, folder.name, word)
-    if options.only:
+    if again.only:
         settings = {"only": step, "of": before.name}
         return _Part(only(manifest, taken.status, step), taken, settings, frozenset(), {})
     files = parameters.stood_for(options.artifacts)
@@ -192,9 +194,9 @@ def _left(found: Found) -> list[str]:
     return [f"{', '.join(found.left)}: not run, as of more files only what the first one needs is taken"]
 
 
-def _as_before(options: Options, pairs: Mapping[str, str], part: _Part) -> list[str]:
+def _as_before(again: Again, pairs: Mapping[str, str], part: _Part) -> list[str]:
     """Given parameters that have no effect, since a single step gets the inputs of the earlier run."""
-    if not options.only or part.taken is None:
+    if not again.only or part.taken is None:
         return []
     spec = part.manifest["spec"]
     templates = several(spec, "templates")
@@ -202,7 +204,7 @@ def _as_before(options: Options, pairs: Mapping[str, str], part: _Part) -> list[
     own = {one["name"] for inputs in called for one in several(inputs, "parameters")}
     asked = "workflow.parameters" in json.dumps(templates)
     return [
-        f"-p {name} is not used: {options.only} alone has the inputs that it had in {part.settings['of']}"
+        f"-p {name} is not used: {again.only} alone has the inputs that it had in {part.settings['of']}"
         for name in pairs
         if name in own or not asked
     ]
@@ -259,11 +261,11 @@ def _together(sentences: list[str]) -> str:
     return "this cannot run here:\n" + "\n".join(f"  - {one}" for one in sentences)
 
 
-def _name(manifest: Json, options: Options) -> str:
+def _name(manifest: Json, new: New, options: Options) -> str:
     """A unique name for a run. Raises RunError."""
     name = str(manifest["metadata"]["name"])
-    if options.name is not None:
-        name = named(options.name)
+    if new.name is not None:
+        name = named(new.name)
         if of_run(options.runs / name).exists():
             raise RunError(
                 f"there is a run `{name}` already: choose another name, or continue it: --resume {name}"

@@ -1,4 +1,4 @@
-"""The options of a run on this machine, and those of them that a later `--resume` takes over."""
+"""The options of runs: of every new one, of those on this machine and on a cluster; what `--resume` takes over."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from flowdsl.cli.root import FLAG, PARAMETERS, option
+from flowdsl.cli.root import FLAG, PARAMETERS, option, way_to_wait
 from flowdsl.runtime.local.pods.store import RUNS
 
 if TYPE_CHECKING:
@@ -24,11 +24,65 @@ _PATHS = ("mounts", "artifacts", "config_maps", "secrets")
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class New:
+    """What a new run is given, wherever it runs."""
+
+    parameters: Annotated[Sequence[str], PARAMETERS] = ()
+    """NAME=VALUE, a parameter, by its type: lists as JSON, files as paths; on a cluster as keys or paths on volumes."""
+    name: str | None = None
+    """The name of the run; else that of the pipeline with some letters or digits."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Again:
+    """What is used again of an earlier run on this machine."""
+
+    only: str | None = None
+    """Run this step alone, with the inputs that it had in an earlier run."""
+    since: Annotated[str | None, Parameter(name="--from")] = None
+    """Run this step and what follows it; the results of the others are taken from an earlier run."""
+    earlier: Annotated[str | None, Parameter(name="--of")] = None
+    """The earlier run, by its name or @latest; else the last one of this workflow."""
+    resume: str | None = None
+    """Continue an interrupted run, by its name or @latest: what was done is not done again."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Submission:
+    """How a run is submitted to a cluster, and how its end is waited for."""
+
+    id: str | None = None
+    """Submissions with the same content and id are one run, however often they are repeated."""
+    labels: Annotated[Sequence[str], option("--label", "-l")] = ()
+    """KEY=VALUE, a label of the run."""
+    dry_run: Literal["client", "server"] | None = None
+    """Create nothing: show what would be sent, or let the server judge it."""
+    no_check: Annotated[bool, FLAG] = False
+    """Skip the checks for what the cluster lacks, which a step may make, and for values that make the run fail."""
+    wait: Annotated[bool, FLAG] = False
+    """Wait until the run has ended."""
+    watch: Annotated[bool, FLAG] = False
+    """Wait, and show its steps meanwhile."""
+    logs: Annotated[bool, FLAG] = False
+    """Wait, and show what its steps print."""
+    timeout: str | None = None
+    """How long to wait: 90s, 20m or 6h."""
+    output: Annotated[Literal["name", "json", "yaml"], Parameter(parse=False)] = "name"
+    """What is written about the new run."""
+
+    @property
+    def after(self) -> str:
+        """What is done with the run then: `wait`, `watch`, `logs` or nothing. Raises Refused."""
+        return way_to_wait(self.timeout, wait=self.wait, watch=self.watch, logs=self.logs)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Options:
     """How a workflow is run on this machine."""
 
-    parameters: Annotated[Sequence[str], PARAMETERS] = ()
-    """NAME=VALUE, a parameter of the pipeline, by its type: lists and records as JSON, files as paths."""
     mounts: Annotated[Sequence[str], option("--mount")] = ()
     """CLAIM=PATH, the folder that a persistent volume claim stands for. Else one in .flowdsl/volumes."""
     artifacts: Annotated[Sequence[str], option("--artifact")] = ()
@@ -39,16 +93,6 @@ class Options:
     """NAME=PATH, the data of a Secret, likewise."""
     fakes: Annotated[Sequence[str], option("--fake")] = ()
     """STEP=VALUE or STEP.OUTPUT=VALUE: do not run the step, take this for its output."""
-    only: str | None = None
-    """Run this step alone, with the inputs that it had in an earlier run."""
-    since: Annotated[str | None, Parameter(name="--from")] = None
-    """Run this step and what follows it; the results of the others are taken from an earlier run."""
-    earlier: Annotated[str | None, Parameter(name="--of")] = None
-    """The earlier run, by its name or @latest; else the last one of this workflow."""
-    resume: str | None = None
-    """Continue an interrupted run, by its name or @latest: what was done is not done again."""
-    name: str | None = None
-    """The name of the run; else that of the workflow with five letters."""
     python: str | None = None
     """The interpreter of Python steps; else the one that runs flowdsl."""
     engine: Literal["docker", "podman"] | None = None
@@ -105,7 +149,10 @@ class Options:
         return replace(self, artifacts=with_more(self.artifacts, pairs))
 
 
-DEFAULTS = Options()
+UNNAMED = New()
+ANEW = Again()
+HERE = Options()
+THERE = Submission()
 
 
 def with_more(pairs: Sequence[str], more: Sequence[str]) -> list[str]:

@@ -10,9 +10,11 @@ from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import parted
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, say
+from flowdsl.cli.root import written
 from flowdsl.cli.runs import faking, given, objects
 from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.cli.runs.beginning import Found, begun, resumed
+from flowdsl.cli.runs.options import ANEW
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.documents import base_of, is_cron, is_run
 from flowdsl.runtime.local.files import Files
@@ -28,57 +30,57 @@ if TYPE_CHECKING:
     from flowdsl.cli.display.progress import View
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.cli.runs.beginning import Ready
-    from flowdsl.cli.runs.options import Options
+    from flowdsl.cli.runs.options import Again, New, Options
     from flowdsl.compiler.sweeping import Search
     from flowdsl.runtime.local.controller.events import Event, Outcome, StartPod
     from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.controller.node import Node
 
 
-def run_files(targets: Sequence[str], options: Options, goal: Target, search: Search | None = None) -> int:
+def run_files(
+    targets: Sequence[str],
+    new: New,
+    options: Options,
+    goal: Target,
+    *,
+    again: Again = ANEW,
+    search: Search | None = None,
+) -> int:
     """Run the workflow of a file, or a sweep over it, from the beginning; returns the exit code.
 
     Further files contain templates that it refers to. Raises Refused and RunError.
     """
-    if options.only and options.since:
+    if again.only and again.since:
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
-    if options.earlier and not (options.only or options.since):
+    if again.earlier and not (again.only or again.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
-    right = right_documents(targets, goal, search=search, given=options.parameters)
+    right = right_documents(targets, goal, search=search, given=new.parameters)
     if right is None:
         return WRONG
     document, references = chosen(right.meant, right.others)
     program = right.program_of(document)
-    again = () if search is not None else targets
+    repeated = () if search is not None else targets
     named = parted(Path(targets[0]))[1] is not None  # then nobody expects the others of its file
     left = [base_of(one) for one in right.others if not named and (is_run(one) or is_cron(one))]
     config_maps = objects.given(targets, "--config-map", options.config_maps)
     secrets = objects.given(targets, "--secret", options.secrets)
-    found = Found(document, references, program, again, left, config_maps, secrets)
+    found = Found(document, references, program, new, again, repeated, left, config_maps, secrets)
     return _Run(begun(found, options)).follow()
 
 
-def resume_run(name: str, options: Options) -> int:
-    """Resume an interrupted run; returns the exit code. Raises Refused and RunError."""
-    changed = [
-        word
-        for word, value in (
-            ("-p", options.parameters),
-            ("--mount", options.mounts),
-            ("--artifact", options.artifacts),
-            ("--only", options.only),
-            ("--from", options.since),
-            ("--of", options.earlier),
-            ("--name", options.name),
-            ("--python", options.python),
-            ("--engine", options.engine),
-            ("--kubectl", options.kubectl),
-        )
-        if value
-    ]
+def resume_run(name: str, changed: Sequence[str], options: Options) -> int:
+    """Resume an interrupted run; returns the exit code. Raises Refused and RunError.
+
+    `changed`: further options that were given, which it cannot take.
+    """
+    changed = [one for one in (*changed, *written(options)) if one not in _LATER]
     if changed:
         raise Refused(f"--resume continues a run as it was begun: leave out {', '.join(changed)}")
     return _Run(resumed(name, options)).follow()
+
+
+_LATER = ("--resume", "--config-map", "--secret", "--fake", "--approve", "--quiet", "--json")
+"""What may be given to a run that goes on."""
 
 
 class _Run:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
-from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, err, note, out, say
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, note, out, say
 from flowdsl.cli.runs import given, parameters
-from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import chosen, named
 from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from flowdsl.cli.clusters.reach import Reach
+    from flowdsl.cli.runs.options import New, Submission
     from flowdsl.compiler.sweeping import Search
     from flowdsl.runtime.cluster.seam import Cluster
     from flowdsl.runtime.submit import Asked
@@ -29,63 +27,55 @@ _SHOWN = 10
 """Changes of a run by the cluster that are said."""
 
 
-class Options(NamedTuple):
-    """The options of a submission."""
-
-    parameters: Sequence[str] = ()
-    name: str = ""
-    id: str = ""
-    labels: Sequence[str] = ()
-    dry_run: Literal["client", "server"] | None = None
-    check: bool = True
-    """Whether it is looked for what the run needs of the cluster, and for values with which it fails."""
-    after: str = ""
-    """What is done with the run then: `wait`, `watch` or `logs`."""
-    timeout: str | None = None
-    output: Literal["name", "json", "yaml"] = "name"
-
-
 def submit_file(
-    target: str, options: Options, reach: Reach, goal: Target, search: Search | None = None
+    target: str, new: New, options: Submission, reach: Reach, goal: Target, search: Search | None = None
 ) -> int:
     """Submit the workflow of a file, or a sweep over it; the exit code. Raises Refused, RunError and ClusterError."""
-    from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import submission
 
-    limit_of(options.timeout)
-    right = right_documents((target,), goal, search=search, given=options.parameters)
+    _check(options)
+    right = right_documents((target,), goal, search=search, given=new.parameters)
     if right is None:
         return WRONG
     document, _ = chosen(right.meant, right.others)
     program = right.program_of(document)
-    texts = given.pairs(options.parameters, "-p")
+    texts = given.pairs(new.parameters, "-p")
     values = parameters.remote(texts, document, program)
-    run = submission(document, _asked(options, values.texts))
-    if options.check:
+    run = submission(document, _asked(new, options, values.texts))
+    if not options.no_check:
         parameters.judge(run, values.texts, right.every, defaults=True)
     parameters.keyed(run, values.keys)
     return _send(run, options, reach.of(target).within(run["metadata"].get("namespace")))
 
 
-def submit_from(reference: str, options: Options, reach: Reach) -> int:
+def submit_from(reference: str, new: New, options: Submission, reach: Reach) -> int:
     """Submit a template of the cluster; returns the exit code. Raises Refused, RunError and ClusterError."""
-    from flowdsl.cli.runs.waiting import limit_of
     from flowdsl.runtime.submit import from_template, meant, submission
 
-    limit_of(options.timeout)
+    _check(options)
     kind, name = meant(reference)
-    texts = parameters.untyped(options.parameters)
-    asked = _asked(options, texts)
+    texts = parameters.untyped(new.parameters)
+    asked = _asked(new, options, texts)
     cluster = reach.connect()
     template = cluster.get(kind, name)
     run = from_template(kind, template, asked)
-    if options.check:
+    if not options.no_check:
         parameters.judge(submission({**template, "kind": kind.name}, asked), texts, (), defaults=True)
     run["metadata"].pop("namespace", None)
     return _send(run, options, reach, cluster)
 
 
-def _asked(options: Options, texts: dict[str, str]) -> Asked:
+def _check(options: Submission) -> None:
+    """Refuse options that contradict each other. Raises Refused."""
+    from flowdsl.cli.runs.waiting import limit_of
+
+    limit_of(options.timeout)
+    after = options.after
+    if options.dry_run and after:
+        raise Refused(f"--dry-run creates nothing to wait for: leave out --{after}")
+
+
+def _asked(new: New, options: Submission, texts: dict[str, str]) -> Asked:
     """The options of a submission, validated as far as that needs no cluster. Raises RunError."""
     from flowdsl.runtime.submit import Asked
 
@@ -95,10 +85,10 @@ def _asked(options: Options, texts: dict[str, str]) -> Asked:
             raise RunError(f"--label {key}={value}: `{key}` cannot be the key of a label")
         if not is_label_value(value):
             raise RunError(f"--label {key}={value}: `{value}` cannot be the value of a label")
-    return Asked(texts, options.name and named(options.name), options.id, labels)
+    return Asked(texts, named(new.name) if new.name else "", options.id or "", labels)
 
 
-def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
+def _send(run: Json, options: Submission, reach: Reach, cluster: Cluster | None = None) -> int:
     from flowdsl.cli.clusters.reach import Found, note_submission
     from flowdsl.cli.runs.reading import machine_readable
     from flowdsl.cli.runs.waiting import detached
@@ -109,7 +99,7 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
         out(machine_readable(run, "yaml" if options.output == "name" else options.output))
         return DONE
     cluster = cluster or reach.connect()
-    if options.check and not _fits(cluster, run):
+    if not options.no_check and not _fits(cluster, run):
         err(f"nothing was created in namespace `{cluster.namespace}`; --no-check submits all the same\n")
         return REFUSED
     name = str(run["metadata"]["name"])
@@ -159,7 +149,7 @@ def _beside(cluster: Cluster, run: Json, made: Json) -> None:
         note("the cluster changed the run as it took it:", *lines)
 
 
-def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
+def _after(cluster: Cluster, made: Json, options: Submission, reach: Reach) -> int:
     from flowdsl.cli.clusters.reach import Found
     from flowdsl.cli.runs.waiting import follow, late, limit_of, lost
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
