@@ -285,6 +285,18 @@ def test_the_rest_of_a_folder_with_a_hostile_key_arrives(
     assert found.popitem()[0].casefold() == "make/f/good"
 
 
+def test_each_key_of_a_folder_that_is_hostile_is_said(
+    on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects.put("demo/f/con.txt", b"bad")
+    objects.put("demo/f/nul.txt", b"bad")
+    on(workflow(objects.endpoint, {"make": {"artifacts": [plain("f", "demo/f")]}}))
+    assert command([]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"make.f: `{one}.txt`: `{one}.txt` is a reserved name" for one in ("con", "nul")]
+    assert there(tmp_path / "demo") == {}
+
+
 @pytest.mark.parametrize("name", ["../../x", "/x", "..", "a/b", "run.json/x", "a\0b"])
 def test_hostile_names_of_steps_and_outputs(
     name: str, on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]

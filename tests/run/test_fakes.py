@@ -196,7 +196,10 @@ def test_templates_of_the_cluster_that_are_faked(flowdsl: Callable[..., Result],
     ("fakes", "said"),
     [
         (["attempt.loss=little"], "--fake attempt.loss=little: `attempt.loss` is float: "),
-        (["attempt.model=", "attempt.loss=7"], "--fake attempt.model=: `attempt.model` is Path: it needs a path"),
+        (
+            ["attempt.model=", "attempt.loss=7"],
+            "--fake attempt.model=: `attempt.model` is Path: it needs a path",
+        ),
         (["attempt.loss=7"], "--fake attempt: the file `model` needs a path: --fake attempt.model=PATH"),
     ],
 )

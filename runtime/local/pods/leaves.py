@@ -167,7 +167,7 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
     try:
         if given is not None:
             store.put(key, given)
-        found: Any = list(store.keys(key))
+        found: Any = store.keys(key)
     except (BadKey, OSError) as error:
         return _bad_data(f"{_UNLISTED}{said(of_the_step(error))}")
     for number, step in enumerate(several(wanted, "transformation")):

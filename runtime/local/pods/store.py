@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,15 +70,12 @@ class Store:
         found = self.path(key)
         return copied(found, target)
 
-    def keys(self, prefix: str) -> Iterator[str]:
-        """The keys equal to a prefix, or below it, sorted."""
+    def keys(self, prefix: str) -> list[str]:
+        """The keys equal to a prefix, or below it, in the order in which object stores list them."""
         found = self.path(prefix) if prefix.strip("/") else self.folder
-        if found.is_file():
-            yield found.relative_to(self.folder).as_posix()
-        for folder, names, files in os.walk(found):
-            names.sort()
-            for name in sorted(files):
-                yield Path(folder, name).relative_to(self.folder).as_posix()
+        below = (Path(folder, name) for folder, _, names in os.walk(found) for name in names)
+        files = [found] if found.is_file() else below
+        return sorted(file.relative_to(self.folder).as_posix() for file in files)
 
 
 def copied(found: Path, target: Path) -> bool:
