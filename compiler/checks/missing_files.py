@@ -59,7 +59,7 @@ def unwritten(body: Body, text: str) -> Iterator[tuple[ast.expr, GoneWhenReturne
     for one in parts(body.returned[0]):
         path = text_of(one, body.variables) if body.evident.of(one) == "Path" else ""
         alone = not isinstance(one, ast.Name) or loads[one.id] == 1
-        once = text.count(f'"{path}"') + text.count(f"'{path}'") == 1
+        once = sum(text.count(f"{quote}{path}{end}") for quote in "'\"" for end in (quote, "/")) == 1
         if path and alone and once and path[:1] not in "/~." and path not in written:
             other = f"Path({written[0]!r})" if len(written) == 1 and "/" not in written[0] else ""
             yield one, GoneWhenReturned(body.step.name, ast.unparse(one), other, removed=False)

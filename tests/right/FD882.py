@@ -32,6 +32,13 @@ def publish(model: Path) -> Trained:
     return Trained(Path("model.bin"), loss=0.0)
 
 
+@step(image="python:3.12-slim")
+def shard(model: Path) -> Path:
+    Path("shards/first").mkdir(parents=True)
+    Path("shards/first/model.bin").write_bytes(model.read_bytes())
+    return Path("shards")
+
+
 @pipeline
 def main() -> None:
-    publish(report(train(0.1).model))
+    shard(publish(report(train(0.1).model)).model)
