@@ -250,6 +250,18 @@ class SourceHanded(Finding):
     why: str
 
 
+class SourceReturned(Finding):
+    """A pipeline that returns a file from outside the run."""
+
+    code = "FD896"
+    title = "`{pipeline}` returns a file from outside the run"
+    label = "Argo hands on only what a task made, or what the pipeline was given"
+    help = (
+        "write the file where it is used; or pass it to a Python step, which can return the file it was given"
+    )
+    pipeline: str
+
+
 class UnknownArchive(Finding):
     """A packing format that Argo does not have."""
 

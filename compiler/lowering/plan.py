@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.findings.data import SourceReturned
 from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, in_parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
 from flowdsl.compiler.lowering.loops import Loops
@@ -18,7 +19,9 @@ from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import WORKERS
+from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
+from flowdsl.places.place import Definition
 from flowdsl.tracing.trace import FAILED, Call, regions
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Many, OnVolume, Op, Out, Rows, Status, Stored, leaves
@@ -254,9 +257,15 @@ class _Graph:
         if result is None:
             return
         for out in t.outputs(returns):
-            self.plan.results[out.name] = self.carrier.carry(
+            carried = self.carrier.carry(
                 part_of(result, out.keys), out.type, None, crossing=not self.plan.root
             )
+            self.plan.results[out.name] = carried
+            if any(isinstance(value, Stored) for value in carried.values):
+                owner = self.graph.owner
+                place = Definition(owner.code, "return", "value")
+                self.planner.diagnostics.append(Diagnostic(SourceReturned(owner.name), place))
+                break
 
 
 def _waited(graph: Graph) -> Iterator[int]:
