@@ -330,6 +330,11 @@ def test_a_program_that_ended_with_an_error_is_quoted_unless_it_was_killed(
     for out in (done.out, rounds):
         assert "Failed: no data\n" in out
         assert "Failed: main: Error (exit code 137)\n" in out
+    table = "loop,#,how,phase,message\n"
+    table += "try,0,exit 3,Failed,no data\ntry,1,kill -9 $$$$,Failed,main: Error (exit code 137)\n"
+    assert flowdsl("get", "ends", "--rounds", "-o", "csv") == (0, table, "")
+    said = "flowdsl: -o csv is the rounds of loops: add --rounds\n"
+    assert flowdsl("get", "ends", "-o", "csv") == (2, "", said)
     assert "main: Error (exit code 3): no data\n" in shown
     assert "main: Error (exit code 137)\n" in shown
 

@@ -28,7 +28,7 @@ def get_command(
     /,
     *,
     output: Annotated[
-        Literal["wide", "json", "yaml", "name"] | None, Parameter(name=["--output", "-o"])
+        Literal["wide", "json", "yaml", "name", "csv"] | None, Parameter(name=["--output", "-o"])
     ] = None,
     as_json: JsonOption = False,
     events: Annotated[bool, FLAG] = False,
@@ -44,7 +44,8 @@ def get_command(
     name
         The name of a run, on this machine or on the cluster; @latest is the last one.
     output
-        wide shows all rounds, templates and pods; json and yaml the Workflow with its nodes unpacked.
+        wide shows all rounds, templates and pods; json and yaml the Workflow with its nodes unpacked;
+        csv is for --rounds, as are wide and json.
     as_json
         The same as -o json.
     events

@@ -177,6 +177,23 @@ def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most:
     return f"{paint(line(title), 'bold')}\n{text}{more}"
 
 
+def rounds_csv(shown: Sequence[Rounds], reason: Callable[[Round], str]) -> str:
+    """The rounds of all loops as one table in CSV, whole; `reason` tells why one failed."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    names = list(dict.fromkeys(name for of in shown for name in (*of.inputs, *of.outputs)))
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(map(line, ["loop", "#", *names, "phase", "message"]))
+    for of in shown:
+        for one in of.rounds:
+            said = reason(one) if one.phase in FAILURES else one.message
+            values = (_cell(of, one, name) if name in one.values else "" for name in names)
+            table.writerow(map(line, [of.path, str(one.number), *values, one.phase, said]))
+    return text.getvalue()
+
+
 def _cell(of: Rounds, one: Round, name: str) -> str:
     """The text of a cell: JSON in readable form, an output of a loop as a list, a text unchanged."""
     text = one.values.get(name, "")

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
-from flowdsl.cli.display.ending import items_of, listed, reason, repeats, rounds_table
+from flowdsl.cli.display.ending import items_of, listed, reason, repeats, rounds_csv, rounds_table
 from flowdsl.cli.display.lengths import age, length
 from flowdsl.cli.display.paint import paint_of_output
 from flowdsl.cli.display.signs import SIGNS, plain, shown, style_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.status.tree import Entry
 
 Json = dict[str, Any]
-Output = Literal["wide", "json", "yaml", "name"]
+Output = Literal["wide", "json", "yaml", "name", "csv"]
 
 _ROUNDS = 50
 """Rounds of one loop that are shown, unless all are asked for."""
@@ -49,6 +49,8 @@ _NAMED = 3
 
 def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     """Show a run; returns the exit code. Raises Refused and ClusterError."""
+    if output == "csv":
+        raise Refused("-o csv is the rounds of loops: add --rounds")
     if events and output not in (None, "wide"):
         raise Refused(f"-o {output} is the Workflow alone: leave out --events")
     found = find(name, reach)
@@ -82,7 +84,7 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
 
 def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *, events: bool) -> int:
     """Show the rounds of a run's loops, the best first; returns the exit code. Raises Refused and ClusterError."""
-    if events or output not in (None, "wide", "json"):
+    if events or output not in (None, "wide", "json", "csv"):
         raise Refused("--rounds is a table, or with -o json a list: leave out the other output")
     found, run, shown = _loops(name, reach, metric)
     if output == "json":
@@ -94,6 +96,9 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
         def why(one: Round) -> str:
             return _said(one) if found.folder is None else reason(run.nodes, one, found.folder)
 
+        if output == "csv":
+            out(rounds_csv(shown, why))
+            return DONE
         out(rounds_text(shown, paint_of_output(), why, everything=output == "wide"))
     return DONE
 

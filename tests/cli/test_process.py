@@ -72,6 +72,14 @@ def test_an_interruption(folder: Path) -> None:
     assert listing() == ["pipeline.py"]
 
 
+@pytest.mark.parametrize("module", ["flowdsl", "flowdsl.cli"])
+def test_the_command_as_a_module(module: str) -> None:
+    command = [sys.executable, "-m", module, "compile"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("flowdsl: FILE is missing\n")
+
+
 INTERRUPTED = """
 import sys
 

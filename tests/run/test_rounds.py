@@ -11,7 +11,7 @@ import pytest
 
 from flowdsl.cli.app import run
 from flowdsl.runtime.local.rounds import value_of
-from tests.commands import Result
+from tests.commands import Result, finished
 from tests.run.files import FLAGS, rows
 
 if TYPE_CHECKING:
@@ -188,6 +188,12 @@ def test_outputs_with_the_names_of_inputs_have_columns_of_their_own(
     assert ["0", "1", "8", "1E3", "6", "best"] in rows(done.out)
     (loop,) = json.loads(flowdsl("search.py", "--json").out)["loops"]
     assert loop["rounds"][1]["values"] == {"name": "1", "epochs (input)": 20, "epochs": 6, "kind": "1E3"}
+    code, out, err = finished("get", "one", "--rounds", "-o", "csv")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:2] == [
+        "loop,#,name,epochs (input),kind,epochs,phase,message",
+        "fit,0,1,8,1E3,6,Succeeded,",
+    ]
 
 
 RETURNED = """

@@ -1,0 +1,7 @@
+"""`python -m flowdsl`."""
+
+from __future__ import annotations
+
+from flowdsl_command import main
+
+main()
