@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.options.reading import object_name, texts
+from flowdsl.compiler.options.reading import annotation_texts, label_texts, object_name
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
 
-READERS: dict[str, Reader] = {"service_account": object_name, "labels": texts, "annotations": texts}
+READERS: dict[str, Reader] = {
+    "service_account": object_name("ServiceAccount"),
+    "labels": label_texts,
+    "annotations": annotation_texts,
+}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.tasks import BadTaskName
-from flowdsl.compiler.options import caching, code, patch, run, schedule, store
+from flowdsl.compiler.options import caching, code, identity, patch, placement, run, schedule, store
 from flowdsl.compiler.options.control import locks
 from flowdsl.compiler.options.environment import checkpoints
-from flowdsl.compiler.options.reading import Wrong, count, object_name, text_option, texts, whole_seconds
+from flowdsl.compiler.options.reading import Wrong, count, text_option, whole_seconds
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
@@ -25,16 +25,14 @@ READERS: dict[str, Reader] = {
     "name": _name,
     "parallelism": count,
     "timeout": whole_seconds,
-    "priority": object_name,
-    "service_account": object_name,
-    "labels": texts,
-    "annotations": texts,
+    "priority": placement.READERS["priority"],
+    **identity.READERS,
     **store.READERS,
     "locks": locks,
     **patch.READERS,
     **run.READERS,
     **schedule.READERS,
-    "queue": object_name,
+    "queue": placement.READERS["queue"],
     "checkpoints": checkpoints,
     **code.READERS,
     **caching.READERS,

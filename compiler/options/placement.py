@@ -275,9 +275,9 @@ READERS: dict[str, Reader] = {
     "node": _node,
     "where": _where,
     "tolerations": _tolerations,
-    "priority": object_name,
+    "priority": object_name("PriorityClass"),
     "pool": text_option,
     "placement": _near,
-    "queue": object_name,
+    "queue": object_name("LocalQueue of Kueue"),
     "spot": flag,
 }

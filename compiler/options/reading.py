@@ -181,20 +181,16 @@ def words(name: str, written: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def object_name(name: str, written: object) -> str:
-    """The name of an object of the cluster."""
-    text = text_option(name, written)
-    if not is_dns_subdomain(text):
-        raise Wrong(BadObjectName(repr(text), f"a {_OBJECTS[name]}"))
-    return text
+def object_name(kind: str) -> Callable[[str, object], str]:
+    """The reader of the name of an object of the cluster; it raises `Wrong`."""
 
+    def read(name: str, written: object) -> str:
+        text = text_option(name, written)
+        if not is_dns_subdomain(text):
+            raise Wrong(BadObjectName(repr(text), f"a {kind}"))
+        return text
 
-_OBJECTS = {
-    "priority": "PriorityClass",
-    "service_account": "ServiceAccount",
-    "image_pull_secrets": "Secret",
-    "queue": "LocalQueue of Kueue",
-}
+    return read
 
 
 def period(name: str, written: object) -> str:
@@ -256,19 +252,28 @@ def count(name: str, written: object) -> int:
     return whole(name, written, 1)
 
 
-def texts(name: str, written: object) -> dict[str, str]:
-    """Labels or annotations; raises `Wrong`, or a group of it."""
+def label_texts(name: str, written: object) -> dict[str, str]:
+    """Labels of an object; raises `Wrong`, or a group of it."""
+    return _marks(name, written, "a label", is_label_value)
+
+
+def annotation_texts(name: str, written: object) -> dict[str, str]:
+    """Annotations of an object; raises `Wrong`, or a group of it."""
+    return _marks(name, written, "an annotation", lambda text: True)
+
+
+def _marks(name: str, written: object, what: str, is_value: Callable[[str], bool]) -> dict[str, str]:
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if not isinstance(value, str):
             raise Wrong(OptionType(f"{name}[{key!r}]", "a string", said(value)), f"item:{key}")
         if not isinstance(key, str) or not is_qualified_name(key):
-            finding = BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
+            finding = BadLabelText(str(key), f"the key of {what}")
             raise Wrong(finding, f"key:{key}")
         if by := owner(key):
             raise Wrong(ReservedKey(key, by), f"key:{key}")
-        if "labels" in name and not is_label_value(value):
-            raise Wrong(BadLabelText(value, "the value of a label"), f"item:{key}")
+        if not is_value(value):
+            raise Wrong(BadLabelText(value, f"the value of {what}"), f"item:{key}")
         return key, value
 
     return dict(entries(name, written, "a dict of strings", entry))
@@ -309,9 +314,3 @@ _ARGO = frozenset(
         "scheduled-time",
     ]
 )
-_ENTRIES = {
-    "labels": "a label",
-    "annotations": "an annotation",
-    "pod_labels": "a label",
-    "pod_annotations": "an annotation",
-}

@@ -10,13 +10,14 @@ from flowdsl.compiler.findings.objects import UnknownWord
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import (
     Wrong,
+    annotation_texts,
     each,
     entries,
     flag,
+    label_texts,
     object_name,
     one_of,
     said,
-    texts,
     whole,
     whole_seconds,
 )
@@ -48,14 +49,17 @@ def _ttl(name: str, written: Any) -> Mapping[str, int]:
     return dict(entries(name, given, "a dict of times", entry))
 
 
+_secret = object_name("Secret")
+
+
 def _secrets(name: str, written: object) -> tuple[str, ...]:
     if isinstance(written, str):
-        return (object_name(name, written),)
+        return (_secret(name, written),)
     several = isinstance(written, (list, tuple))
     listed = cast("list[object]", written) if several else []
     if not listed:
         raise Wrong(OptionType(name, "the name of a Secret, or a list of names", said(written)))
-    found = each(listed, lambda one: object_name(name, one))
+    found = each(listed, lambda one: _secret(name, one))
     return tuple(dict.fromkeys(found))
 
 
@@ -66,8 +70,8 @@ def _user(name: str, written: object) -> int:
 READERS: dict[str, Reader] = {
     "ttl": _ttl,
     "suspend": flag,
-    "pod_labels": texts,
-    "pod_annotations": texts,
+    "pod_labels": label_texts,
+    "pod_annotations": annotation_texts,
     "image_pull_secrets": _secrets,
     "user": _user,
     "pod_gc": partial(one_of, words=STRATEGIES),
