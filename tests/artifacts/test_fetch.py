@@ -90,18 +90,86 @@ def test_manifest_says_where_all_is_from(on: On, run: Json, tmp_path: Path) -> N
     on(run)
     assert command([]) == 0
     found = told(tmp_path / "demo")
-    assert found["run"] == {"name": "demo", "namespace": "default", "uid": "u-1"}
-    step = next(one for one in found["steps"] if one["step"] == "make")
-    assert step["pod"] == f"demo-make-{fnv32a('demo.make')}"
-    assert step["outputs"] == {"rows": "12", "exitCode": "0"}
-    notes = next(one for one in found["outputs"] if one["output"] == "notes")
-    assert notes["source"] == "s3://argo/demo/notes.txt"
-    assert notes["checked"] == ["etag"]
-    assert notes["files"] == [{"size": 5, "sha256": hashlib.sha256(b"notes").hexdigest()}]
+    assert len(found["outputs"]) == 7
     for one in found["outputs"]:
         for file in one["files"]:
             path = tmp_path / "demo" / one["target"] / file.get("path", "")
             assert hashlib.sha256(path.read_bytes()).hexdigest() == file["sha256"]
+
+
+def test_manifest_says_all_of_the_run(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.put("demo/notes.txt", b"notes")
+    missing = plain("gone", "demo/gone.txt")
+    made = {"artifacts": [plain("notes", "demo/notes.txt"), missing], "exitCode": "1"}
+    run = workflow(objects.endpoint, {"make": made})
+    run["metadata"] |= {"labels": {"team": "ml"}, "annotations": {"note": "x"}}
+    times = {"startedAt": "2026-11-21T12:00:01Z", "finishedAt": "2026-11-21T12:00:02Z"}
+    run["status"] |= {**times, "phase": "Failed", "message": "child failed"}
+    run["status"]["outputs"] = {"parameters": [{"name": "loss", "value": "0.5"}]}
+    run["spec"] = {
+        "arguments": {"parameters": [{"name": "rate", "value": "0.1"}]},
+        "templates": [{"name": "make", "container": {"image": "python:3.12-slim"}}],
+    }
+    given = [{"name": "rate", "value": "0.1"}, {"name": "flowdsl-index", "value": "/0"}]
+    more = {"phase": "Failed", "message": "main: Error (exit code 1)", "hostNodeName": "node-1"}
+    run["status"]["nodes"]["demo-0"] |= {**times, **more, "inputs": {"parameters": given}}
+    on(run)
+    assert command([]) == 1
+    found = told(tmp_path / "demo")
+    digests = {word: found["outputs"][0].pop(word) for word in ("etag", "version")}
+    assert digests["etag"] == f'"{hashlib.md5(b"notes").hexdigest()}"'
+    assert found == {
+        "flowdsl": 1,
+        "run": {"name": "demo", "namespace": "default", "uid": "u-1"},
+        "phase": "Failed",
+        "message": "child failed",
+        "created": "2026-11-21T12:00:00Z",
+        "started": times["startedAt"],
+        "finished": times["finishedAt"],
+        "labels": {"team": "ml"},
+        "annotations": {"note": "x"},
+        "parameters": {"rate": "0.1"},
+        "values": {"loss": "0.5"},
+        "steps": [
+            {
+                "step": "make",
+                "phase": "Failed",
+                "message": "main: Error (exit code 1)",
+                "template": "make",
+                "image": "python:3.12-slim",
+                "node": "demo-0",
+                "pod": f"demo-make-{fnv32a('demo.make')}",
+                "host": "node-1",
+                "started": times["startedAt"],
+                "finished": times["finishedAt"],
+                "inputs": {"rate": "0.1"},
+                "outputs": {"exitCode": "1"},
+            }
+        ],
+        "outputs": [
+            {
+                "step": "make",
+                "output": "notes",
+                "target": "make/notes",
+                "source": "s3://argo/demo/notes.txt",
+                "digest": hashlib.sha256(b"notes").hexdigest(),
+                "mode": "",
+                "checked": ["etag"],
+                "refused": [],
+                "also": [],
+                "files": [{"size": 5, "sha256": hashlib.sha256(b"notes").hexdigest()}],
+            }
+        ],
+        "refused": [
+            {
+                "step": "make",
+                "output": "gone",
+                "source": "s3://argo/demo/gone.txt",
+                "kind": "missing",
+                "reason": "there is no object s3://argo/demo/gone.txt, and none below it",
+            }
+        ],
+    }
 
 
 def test_what_is_there_is_not_fetched_again(on: On, run: Json, objects: Objects, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import yaml
 
 from flowdsl.compiler.schema import check_schema, fields, is_type, kinds, required, rules
 from flowdsl.compiler.schema.table import table
+from flowdsl.runtime.drift import altered
 from tests.corpus import corpus
 from tests.corpus.closed import (
     KINDS,
@@ -117,6 +118,24 @@ def test_every_path_says_what_the_definition_says(kind: str) -> None:
     assert {path: (ours.get(path), theirs.get(path)) for path in unexplained} == {}
     assert all(explained.values())
     assert len(ours) > 8000
+
+
+def defaults_of_crd(schema: Any) -> Iterator[tuple[str, Any]]:
+    """The fields below a schema for which the API server adds a value, with the value."""
+    if isinstance(schema, dict):
+        for field, inside in schema.get("properties", {}).items():
+            if "default" in inside:
+                yield field, inside["default"]
+        for inside in schema.values():
+            yield from defaults_of_crd(inside)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_server_adds_is_no_change_of_a_submission(kind: str) -> None:
+    found = {(field, repr(value)): {field: value} for field, value in defaults_of_crd(crd(kind))}
+    assert len(found) == 12
+    sent = {"metadata": {}, "spec": {"containers": [{} for _ in found]}}
+    assert altered(sent, {"metadata": {}, "spec": {"containers": [*found.values()]}}) == []
 
 
 #: Fields that schema.json requires and we do not, and why.

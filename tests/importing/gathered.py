@@ -1,4 +1,4 @@
-"""The pipeline `gathered`."""
+"""The pipelines `gathered`, `columns`."""
 
 from typing import NamedTuple
 
@@ -79,3 +79,30 @@ def gathered(parts: int = 3) -> None:
     weigh_ = fan_out(weigh_each, over={"item": split_})
     show(weights=weigh_)
     fan_out(each, over={"weight": weigh_})
+
+
+class MakeOutputs(NamedTuple):
+    one: str
+    two: str
+
+
+@container(image="busybox:1")
+def make(name: str) -> MakeOutputs:
+    return command(
+        "sh",
+        "-c",
+        'printf %s "$0" > /tmp/one; touch /tmp/two',
+        name,
+        paths={"one": "/tmp/one", "two": "/tmp/two"},
+    )
+
+
+@container(image="busybox:1")
+def say(m: list[str]) -> None:
+    command("echo", m)
+
+
+@pipeline
+def columns() -> None:
+    make_ = fan_out(make, over={"name": ["a", "b"]})
+    say(m=[make_[0].one, make_[1].one])
