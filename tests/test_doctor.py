@@ -98,21 +98,26 @@ PROFILE = Profile(
 
 
 class Reviewing(Standing):
-    """Answers access reviews: requests in `denied`, such as `delete pods`, are not allowed."""
+    """Answers access reviews: requests in `denied`, such as `delete pods`, are not allowed.
+
+    Those in `denied_to_pods` are not allowed to their account.
+    """
 
     denied: tuple[str, ...] = ()
-    executor = True
+    denied_to_pods: tuple[str, ...] = ()
 
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         self._allow("create", kind, "", None)
         if kind.name == "SelfSubjectReview":
             return {"status": {"userInfo": {"username": "ada"}}}
         attributes = body["spec"]["resourceAttributes"]
+        denied = self.denied
         if kind.name == "LocalSubjectAccessReview":
             assert body["spec"]["user"] == "system:serviceaccount:ml:default"
-            return {"status": {"allowed": self.executor}}
+            assert (attributes["namespace"], attributes["group"]) == ("ml", "argoproj.io")
+            denied = self.denied_to_pods
         plural = "/".join(filter(None, (attributes["resource"], attributes.get("subresource"))))
-        return {"status": {"allowed": f"{attributes['verb']} {plural}" not in self.denied}}
+        return {"status": {"allowed": f"{attributes['verb']} {plural}" not in denied}}
 
 
 def healthy(*without: str, more: tuple[Json, ...] = (), **rest: Any) -> Reviewing:
@@ -257,7 +262,12 @@ def test_rights_that_are_missing() -> None:
 
 def test_the_account_of_the_pods() -> None:
     cluster = healthy()
-    cluster.executor = False
+    cluster.denied_to_pods = ("patch workflowtaskresults",)
+    (found,) = said(cluster)
+    assert found.startswith(
+        "problem accounts: the account `default` of pods may not patch workflowtaskresults.argoproj.io: "
+    )
+    cluster.denied_to_pods += ("create workflowtaskresults",)
     (found,) = said(cluster)
     assert found == (
         "problem accounts: the account `default` of pods may not create, patch workflowtaskresults.argoproj.io: "

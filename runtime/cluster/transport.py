@@ -204,8 +204,6 @@ class Transport:
         for setting in settings:
             if setting["value"]:
                 headers[setting["key"]] = setting["value"]
-        if way.configuration.username:
-            headers["authorization"] = way.configuration.get_basic_auth_token()
         for name, value in way.identity:
             headers.add(name, value)
         return headers
@@ -303,7 +301,7 @@ def _load_context(name: str, user: Mapping[str, Any], files: str, config: Any, c
         config.load_kube_config(
             config_file=files, context=name, client_configuration=configuration, persist_config=False
         )
-    if said.errors and not (configuration.api_key or configuration.cert_file or configuration.username):
+    if said.errors and not (configuration.api_key or configuration.cert_file):
         why = _lacking(user) or "; ".join(said.errors)
         raise Misconfigured(f"there are no credentials for the context `{name}`: {why}")
     if not configuration.host:

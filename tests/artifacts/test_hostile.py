@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import os
+import stat
 import struct
 import tarfile
 import unicodedata
@@ -160,8 +161,10 @@ def test_hostile_zips(tmp_path: Path, names: list[str], mode: int, reason: str) 
 
 @pytest.mark.parametrize("name", ["/tmp/argo/outputs/artifacts/x", "/mainctrfs/vol/x"])
 def test_a_file_that_the_executor_has_zipped_alone(tmp_path: Path, name: str) -> None:
-    (tmp_path / "a.zip").write_bytes(zipped([name]))
-    assert unpack(tmp_path / "a.zip", tmp_path / "out", "zip", Limits()) == tmp_path / "out/x"
+    (tmp_path / "a.zip").write_bytes(zipped([name], stat.S_IFREG | 0o755))
+    made = unpack(tmp_path / "a.zip", tmp_path / "out", "zip", Limits())
+    assert made == tmp_path / "out/x"
+    assert made.stat().st_mode & stat.S_IXUSR
 
 
 def test_a_zip_that_names_its_folders(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import time
+from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +185,13 @@ def test_a_version_that_is_always_forgotten_is_asked_for_less_and_less(submitted
     submitted.objects.compacted = sys.maxsize
     assert flowdsl(["wait", "one", "--timeout", "3s"]) == 5
     assert len(submitted.proxy.seen) < 30
+
+
+def test_a_user_with_a_password(submitted: Cluster, tmp_path: Path) -> None:
+    user = {"username": "ada", "password": "secret"}
+    file = kubeconfig(submitted.proxy.url, tmp_path / "config", user=user)
+    Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=1.0)).get(WORKFLOW, "one")
+    assert dict(submitted.objects.headers)["authorization"] == f"Basic {b64encode(b'ada:secret').decode()}"
 
 
 def test_a_token_that_runs_out_while_a_run_is_followed(submitted: Cluster, tmp_path: Path) -> None:
