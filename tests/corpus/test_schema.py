@@ -122,7 +122,7 @@ def test_every_path_says_what_the_definition_says(kind: str) -> None:
 
 def defaults_of_crd(schema: Any) -> Iterator[tuple[str, Any]]:
     """The fields below a schema for which the API server adds a value, with the value."""
-    if isinstance(schema, dict):
+    if is_object(schema):
         for field, inside in schema.get("properties", {}).items():
             if "default" in inside:
                 yield field, inside["default"]
@@ -134,7 +134,7 @@ def defaults_of_crd(schema: Any) -> Iterator[tuple[str, Any]]:
 def test_what_the_server_adds_is_no_change_of_a_submission(kind: str) -> None:
     found = {(field, repr(value)): {field: value} for field, value in defaults_of_crd(crd(kind))}
     assert len(found) == 12
-    sent = {"metadata": {}, "spec": {"containers": [{} for _ in found]}}
+    sent: Fact = {"metadata": {}, "spec": {"containers": [{}] * len(found)}}
     assert altered(sent, {"metadata": {}, "spec": {"containers": [*found.values()]}}) == []
 
 
