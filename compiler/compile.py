@@ -447,9 +447,9 @@ class _Unit:
     @cached_property
     def descriptions(self) -> Descriptions:
         """The descriptions of steps, each evaluated once."""
-        from flowdsl.compiler.steps.leaves import Descriptions, counted
+        from flowdsl.compiler.steps.leaves import Descriptions, excused
 
-        return Descriptions(self._declared, self.diagnostics, counted(self.traces.values()))
+        return Descriptions(self._declared, self.diagnostics, excused(self.traces.values()))
 
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler.lowering.after_cache_hits import attached

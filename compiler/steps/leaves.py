@@ -42,24 +42,30 @@ IP, RESULT = "ip", "outputs.result"
 Description = CommandLine | Manifest | Request
 
 
-def counted(traces: Iterable[Trace]) -> dict[int, frozenset[str]]:
-    """For each step, by id, the inputs that it is fanned out over: they may only determine how often it runs."""
+def excused(traces: Iterable[Trace]) -> dict[int, frozenset[str]]:
+    """For each step, by id, the inputs that a description need not use.
+
+    Those that it is fanned out over may only determine how often it runs, and the `argo` of a call may refer to any.
+    """
     found: dict[int, frozenset[str]] = {}
     for call in (call for trace in traces for call in trace.calls):
+        names = frozenset[str]()
         if call.loop is not None and call.loop.kind == "fan_out":
             names = frozenset(call.loop.lists).union(*(call.loop.rows or ()))
-            found[id(call.target)] = found.get(id(call.target), frozenset()) | names
+        if "argo" in call.options:
+            names |= {one.name for one in call.target.signature.parameters}
+        found[id(call.target)] = found.get(id(call.target), frozenset()) | names
     return found
 
 
 def _unused(
-    step: StepDef, made: Description, asked: ir.Settings, counted: frozenset[str]
+    step: StepDef, made: Description, asked: ir.Settings, excused: frozenset[str]
 ) -> Iterator[Diagnostic]:
     """Inputs that the description of a step does not use; a `_` prefix of the name permits that."""
     if "argo" in step.options:  # which may refer to any of them
         return
     texts: list[Expr] = []
-    used: set[str | None] = {*counted}
+    used: set[str | None] = {*excused}
     match made:
         case CommandLine():
             texts = [*made.words, *(value for _, value in made.env)]
@@ -88,11 +94,11 @@ class Descriptions:
     """The descriptions of steps, each evaluated once; errors are added to `diagnostics`."""
 
     def __init__(
-        self, declared: Declared, diagnostics: list[Diagnostic], counted: Mapping[int, frozenset[str]]
+        self, declared: Declared, diagnostics: list[Diagnostic], excused: Mapping[int, frozenset[str]]
     ) -> None:
         self.diagnostics = diagnostics
         self._declared = declared
-        self._counted = counted
+        self._excused = excused
         self._known: dict[int, Description | None] = {}
         self.plain: set[int] = set()  # the ids of steps whose outputs are parameters of the same names
 
@@ -111,7 +117,7 @@ class Descriptions:
             self.diagnostics.extend(found)
             if made is not None and not found:
                 self.diagnostics.extend(
-                    _unused(step, made, self._declared(step)[0], self._counted.get(id(step), frozenset()))
+                    _unused(step, made, self._declared(step)[0], self._excused.get(id(step), frozenset()))
                 )
         return self._known[id(step)]
 
