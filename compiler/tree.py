@@ -27,6 +27,15 @@ def from_json(text: str) -> Any:
     return json.loads(text, parse_constant=_no_constant)
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is JSON."""
+    try:
+        from_json(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def is_mapping(node: object) -> TypeGuard[Object]:
     """Whether a value of any type is a mapping."""
     return isinstance(node, dict)

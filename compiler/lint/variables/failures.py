@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
 from flowdsl.compiler.lint.workflow.omitted import runs_with, runs_without, succeeds_without
 from flowdsl.compiler.lint.workflow.passed_values import arriving
 from flowdsl.compiler.problem import Fault
-from flowdsl.compiler.tree import inside
+from flowdsl.compiler.tree import inside, is_json
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.depends import asks, depends, holds
 from flowdsl.grammar.error import GrammarError
@@ -78,7 +77,7 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
     """The first part that may fail: a call of one of the functions, an index of a list, a division."""
     for each in t.walk(node):
         match each:
-            case t.Call("fromJSON", (t.Literal(str() as text),)) if _is_json(text):
+            case t.Call("fromJSON", (t.Literal(str() as text),)) if is_json(text):
                 pass
             case t.Call(function) if function in functions:
                 return each
@@ -89,14 +88,6 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
             case _:
                 pass
     return None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
 
 
 def needed(node: t.Node) -> frozenset[Part]:
@@ -264,6 +255,8 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
         return None
     elif kind == "outputs.parameters":
         way = _of_rounds(producer, use)
+    if "volumes" in use.path:  # there is no other name that could take its place
+        way = f"let `{call.title}` run only if `{producer.title}` has run"
     return why.finding(producer, use, effect, way)
 
 

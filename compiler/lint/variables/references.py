@@ -81,8 +81,9 @@ from flowdsl.compiler.lint.variables.uses import (
 from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.lint.workflow.passed_values import arriving, as_called, composed, named
 from flowdsl.compiler.schema.findings import short
-from flowdsl.compiler.tree import compact, string, value_at
+from flowdsl.compiler.tree import compact, entries, string, value_at
 from flowdsl.grammar.depends import asks
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, may_be_variable, tags, variables
 
@@ -122,6 +123,7 @@ def references(view: View) -> Iterator[Problem]:
     common = workflow_variables(view)
     scopes: dict[int, Scope] = {}
     late: list[Late] = []
+    in_volumes = [*_in_volumes(view)]
     for template in view.templates:
         around = scopes[id(template.around.owner)].allowed if template.around is not None else common
         scopes[id(template)] = scope = Scope(view, template, around)
@@ -129,6 +131,7 @@ def references(view: View) -> Iterator[Problem]:
         data = template.data
         if template.body in WORD_OF:
             yield from reader.calls()
+            yield from reader.mounted(in_volumes)
             yield from reader.texts(data.get("outputs"), (*template.path, "outputs"), Place(template, None))
             if target := string(data, "dag", "target"):
                 yield from reader.text(
@@ -141,6 +144,35 @@ def references(view: View) -> Iterator[Problem]:
             continue
         yield from reader.texts(as_called(view, template, data), template.path, Place(template, None).outer)
     yield from late_problems(late)
+
+
+class InVolume(NamedTuple):
+    """An output of a task or step, in a volume of the spec with a name: where, and whether it is the whole text."""
+
+    volume: str
+    name: str
+    spot: Spot
+    alone: bool
+
+
+def _in_volumes(view: View) -> Iterator[InVolume]:
+    """The outputs of tasks and steps that the volumes of the spec name."""
+    for index, volume in enumerate(entries(view.spec, "volumes")):
+        for path, _, text in strings(volume, (*view.path, "volumes", index)):
+            for tag in tags(text) if "{{" in text else ():
+                name = tag.body.strip()
+                if tag.kind == "simple" and name.partition(".")[0] in BODY_OF:
+                    spot, alone = Spot.of_name(path, name, tag), len(tag.body) + 4 == len(text)
+                    yield InVolume(string(volume, "name"), name, spot, alone)
+
+
+def _mounts(template: Template | None, volume: str) -> bool:
+    """Whether the pods of a template mount a volume of the spec."""
+    return template is not None and any(
+        string(mount, "name") == volume
+        for _, container in template.containers
+        for mount in entries(container, "volumeMounts")
+    )
 
 
 def _late(expression: str) -> str | None:
@@ -208,6 +240,20 @@ class Reader:
                     yield from self.texts(value, (*call.path, field), Place(template, call))
         for hook in template.hooks:
             yield from self.texts(hook.data, hook.path, Place(template, hook))
+
+    def mounted(self, in_volumes: Iterable[InVolume]) -> Iterator[Problem]:
+        """The findings about outputs of its calls in volumes of the spec: a call that mounts one has to wait for them.
+
+        Source: Argo Workflows, substituteParamsInVolumes, which has the outputs of the calls before this one.
+        """
+        for volume, name, spot, alone in in_volumes:
+            root, _, rest = name.partition(".")
+            producer = producer_of(self.template, root, rest.partition(".")[0])
+            for call in self.template.calls if producer is not None else ():
+                if producer is not None and _mounts(call.callee, volume):
+                    yield from self.order(spot, self.template, producer, call)
+                    use = Missing(name, spot.path, True, alone)
+                    yield from self.missing(spot, Place(self.template, call), use)
 
     def plain(self) -> Callable[[str, int], bool]:
         """A fast check for texts with only variables that certainly exist: most texts of a big DAG or step list."""

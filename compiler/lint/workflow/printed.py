@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.workflow.loops import LoopFields, has_items, has_no_items, no_list, written_items
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import compact, from_json, inside, is_mapping, string
+from flowdsl.compiler.tree import compact, inside, is_json, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 
@@ -42,7 +42,7 @@ def results(view: View) -> Iterator[Problem]:
     for call in view.looping:
         if call.callee is None or has_no_items(call) or "{{item" in string(call.data, "when"):
             continue  # the call that prints it may be skipped
-        wrong = next((text for text in _printed(call) if not _is_json(text)), None)
+        wrong = next((text for text in _printed(call) if not is_json(text)), None)
         if wrong is not None and _is_used(call):
             yield Problem(call.path, NotCollected(call.name, wrong))
 
@@ -187,7 +187,7 @@ def _lines_of_python(source: str) -> Iterator[str]:
                 if isinstance(first, ast.Name) and len(re.findall(rf"\b{first.id}\b", source)) == 2:
                     node = values.get(first.id, first)  # nothing changes it before it is printed
                 text = _shown(node).strip()
-                if text and (_is_prose(text) or (isinstance(node, _DISPLAYS) and not _is_json(text))):
+                if text and (_is_prose(text) or (isinstance(node, _DISPLAYS) and not is_json(text))):
                     yield text
             case _:
                 pass
@@ -212,11 +212,3 @@ _PROSE = regex(r"\s*(?!(?:true|false|null)\b)[A-Za-z_][^\"]*")
 def _is_prose(text: str) -> bool:
     """Whether a line begins with a word that JSON only allows inside of strings."""
     return _PROSE.fullmatch(text) is not None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        from_json(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
