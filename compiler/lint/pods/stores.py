@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.leaves import header_faults, may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_mapping, string, value_at
+from flowdsl.compiler.tree import entries, inside, is_json, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
@@ -220,7 +220,12 @@ def _encryption(location: Object) -> tuple[str, str, str] | None:
     options = inside(location, "encryptionOptions")
     field = "encryptionOptions"
     if not options.get("serverSideCustomerKeySecret"):
-        return None
+        about = string(options, "kmsEncryptionContext")
+        used = options.get("enableEncryption") and options.get("kmsKeyId")
+        if not used or not about or "{{" in about or is_json(about):
+            return None
+        way = 'write a JSON object, such as `{"project": "reviews"}`'
+        return field, f"has a `kmsEncryptionContext` that is no JSON, `{about}`", way
     if options.get("kmsKeyId"):
         way = "keep one of `kmsKeyId` and `serverSideCustomerKeySecret`"
         return field, "is to be encrypted with two keys", way

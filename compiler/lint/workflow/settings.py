@@ -65,6 +65,8 @@ class NotWhole(Finding):
             except GrammarError:
                 seconds = 0.0
             way = f"write {seconds:.0f}, without a unit: it counts seconds" if seconds >= 1 else way
+        if "{{" in self.text:
+            way += ", or a single tag that gives it"
         return {**super().words(), "way": way}
 
 
@@ -175,8 +177,26 @@ def _deadline(template: Template) -> Iterator[Problem]:
         return
     if template.body in GRAPH_BODIES:
         yield Problem(path, Misplaced(template.body, "activeDeadlineSeconds", ONLY_LEAVES), on_key=True)
-    else:
-        yield from whole_faults(value, "activeDeadlineSeconds", path, 1 if template.is_pod else 0)
+        return
+    least = 1 if template.is_pod else 0
+    yield from whole_faults(value, "activeDeadlineSeconds", path, least)
+    if template.body and _is_joined(template, str(value)):
+        yield Problem(path, NotWhole("activeDeadlineSeconds", str(value), f" from {least}"))
+
+
+def _is_joined(template: Template, text: str) -> bool:
+    """Whether a text begins with something else than its tag, whose value is not known before the run.
+
+    Source: Argo Workflows, validateTemplate and IsPlaceholder: it puts a placeholder there, which has to come first.
+    """
+    given = template.parameters.keys() - template.required_parameters
+    names = [tag[1].strip() for tag in TAG.finditer(text)]
+    return not text.startswith("{{") and any(
+        not name.startswith("workflow.") and name.removeprefix(_INPUT) not in given for name in names
+    )
+
+
+_INPUT = "inputs.parameters."
 
 
 def whole_faults(value: Any, field: str, path: Path, least: int | None) -> Iterator[Problem]:
