@@ -100,7 +100,7 @@ class Loops:
                 kinds,
             )
         for name, make in found.items():
-            inner = make({port: plan.inner[port].values[0] for port in rows[0]})
+            inner = make({port: one for port in rows[0] for one in plan.inner[port].values[:1]})
             plan.inner[name] = Carried(*self.shared.outside(inner), t.FILE)
         for name, tree in trees.items():
             plan.inner[name] = together(tree, plan.inner, kinds[name])

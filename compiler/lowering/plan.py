@@ -257,15 +257,13 @@ class _Graph:
         if result is None:
             return
         for out in t.outputs(returns):
-            carried = self.carrier.carry(
+            self.plan.results[out.name] = self.carrier.carry(
                 part_of(result, out.keys), out.type, None, crossing=not self.plan.root
             )
-            self.plan.results[out.name] = carried
-            if any(isinstance(value, Stored) for value in carried.values):
-                owner = self.graph.owner
-                place = Definition(owner.code, "return", "value")
-                self.planner.diagnostics.append(Diagnostic(SourceReturned(owner.name), place))
-                break
+        if any(isinstance(one, Stored) for carried in self.plan.results.values() for one in carried.values):
+            owner = self.graph.owner
+            place = Definition(owner.code, "return", "value")
+            self.planner.diagnostics.append(Diagnostic(SourceReturned(owner.name), place))
 
 
 def _waited(graph: Graph) -> Iterator[int]:

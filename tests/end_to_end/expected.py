@@ -652,6 +652,10 @@ def files(plain: Plain, m: Any, volumes: Volumes, count: int = 0, text: str = "t
     rows = [keep(f"rows.keep({number})", one) for number, one in enumerate("ab")]
     plain("counted", m.counted, rows)
     plain("row-archive", m.opened, rows[1].archive)
+    for at, (word, number) in enumerate((("one", count), ("two", 2))):
+        page = plain.folder / word
+        page.write_text(word)
+        plain(f"shown.shown({at})", m.shown, m.Page(page, None, number))
 
 
 def moments(

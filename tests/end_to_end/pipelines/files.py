@@ -6,7 +6,7 @@ import tarfile
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import either, fan_out, otherwise, pipeline, step, when
+from flowdsl import Raw, either, fan_out, otherwise, pipeline, step, when
 
 PYTHON = "python:3.12-slim"
 
@@ -16,6 +16,12 @@ class Kept(NamedTuple):
     several: list[Path]
     named: dict[str, Path]
     perhaps: Path | None
+
+
+class Page(NamedTuple):
+    text: Path
+    note: Path | None
+    number: int
 
 
 def packed(text: str, name: str) -> Path:
@@ -75,6 +81,12 @@ def optional(file: Path | None) -> str:
 
 
 @step(image=PYTHON)
+def shown(page: Page) -> str:
+    """A record with a file, and without the other one."""
+    return f"{page.text.read_text()} {page.note} {page.number}"
+
+
+@step(image=PYTHON)
 def counted(rows: list[Kept]) -> int:
     """How many rows have how many files."""
     return sum(len(row.several) + len(row.named) for row in rows)
@@ -117,4 +129,5 @@ def files(count: int = 0, text: str = "t") -> str:
     listed.options(name="chosen-list")(either(many, few), [], {})
     rows = fan_out(keep, over={"text": ["a", "b"]}, count=count)
     counted(rows)
+    fan_out(shown, over={"page": [Page(Raw("one"), None, count), Page(Raw("two"), None, 2)]})
     return opened.options(name="row-archive")(rows[1].archive)
