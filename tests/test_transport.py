@@ -5,15 +5,19 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flowdsl.runtime.cluster.argo_transport import Connections, server_of
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, SECRET, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
@@ -25,7 +29,7 @@ from tests.cluster.faults import FAULTS, Fault, Proxy
 from tests.cluster.objects import Objects, Served, kubeconfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Object = dict[str, Any]
 
@@ -93,6 +97,75 @@ def test_a_proxy_that_the_settings_name(url: str, tmp_path: Path) -> None:
         cluster.get(WORKFLOW, "one")
 
 
+@pytest.fixture
+def from_outside(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Sets a proxy by the variables of the environment."""
+
+    def named(proxy: str) -> None:
+        for name in ("http_proxy", "https_proxy", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+            monkeypatch.delenv(name.upper(), raising=False)
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+
+    return named
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("proxy", ["127.0.0.1:9", "http://127.0.0.1:9"])
+def test_a_proxy_of_the_environment(proxy: str, from_outside: Callable[[str], None], tmp_path: Path) -> None:
+    from_outside(proxy)
+    there = Transport(Access(kubeconfig=kubeconfig("https://10.0.0.9", tmp_path / "config")))
+    argo = Connections(server_of("10.0.0.9:2746", {}))
+    for transport in (there, argo):
+        cluster = Kubernetes(transport, Policy())
+        with pytest.raises(Unreachable, match=r"through the proxy http://127.0.0.1:9: Connection refused$"):
+            cluster.get(WORKFLOW, "one")
+
+
+def test_the_environment_says_what_no_proxy_is_asked_for(
+    url: str, from_outside: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from_outside("http://127.0.0.1:9")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with Connections(server_of(url, {})).open("GET", WORKFLOWS, seconds=5) as answer:
+        assert answer.status == 200
+
+
+@pytest.mark.parametrize("proxy", ["ftp://127.0.0.1:9", "htp://127.0.0.1:9"])
+def test_what_is_no_proxy(proxy: str, from_outside: Callable[[str], None], tmp_path: Path) -> None:
+    from_outside(proxy)
+    said = f"^{proxy} is not the address of a proxy: one looks like http://proxy.example.com:3128$"
+    with pytest.raises(Misconfigured, match=said):
+        connect(kubeconfig("https://10.0.0.9", tmp_path / "config"))
+    with pytest.raises(Misconfigured, match=said):
+        Connections(server_of("10.0.0.9:2746", {}))
+
+
+class _Short(BaseHTTPRequestHandler):
+    """Answers with less than it announces."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b'{"a":')
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_answer_that_breaks_off(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Short) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        cluster = connect(kubeconfig(f"http://127.0.0.1:{server.server_port}", tmp_path / "config"), Policy())
+        said = "the answer broke off: Connection broken: IncompleteRead(5 bytes read, 995 more expected)"
+        with pytest.raises(Unreachable, match=f"^{re.escape(said)}$"):
+            cluster.get(WORKFLOW, "one")
+        server.shutdown()
+
+
 def test_an_address_without_a_scheme_is_read_as_kubectl_reads_it(url: str, tmp_path: Path) -> None:
     cluster = connect(kubeconfig(url.removeprefix("http://"), tmp_path / "config", "team-a"))
     assert cluster.get(WORKFLOW, "one")
@@ -110,11 +183,14 @@ def test_a_context_that_names_what_is_not_there(what: str, url: str, tmp_path: P
 
 @pytest.mark.skipif(find_spec("socks") is not None, reason="the package that SOCKS needs is installed")
 @pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
-def test_a_proxy_that_needs_a_package(tmp_path: Path) -> None:
+def test_a_proxy_that_needs_a_package(from_outside: Callable[[str], None], tmp_path: Path) -> None:
     file = behind("socks5://127.0.0.1:9", "https://10.0.0.9", tmp_path / "config")
     said = "the proxy socks5://127.0.0.1:9 speaks SOCKS: pip install --upgrade kubernetes pysocks"
     with pytest.raises(Misconfigured, match=said):
         connect(file)
+    from_outside("socks5://127.0.0.1:9")
+    with pytest.raises(Misconfigured, match=said):
+        Connections(server_of("10.0.0.9:2746", {}))
 
 
 def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,11 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
+from urllib.request import getproxies
 
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
-from flowdsl.runtime.cluster.transport import Access, Transport, Way, unverified
+from flowdsl.runtime.cluster.transport import Access, Transport, Way, pool_of, unverified
 from flowdsl.runtime.cluster.trouble import Misconfigured
 
 if TYPE_CHECKING:
@@ -103,7 +104,10 @@ class Connections(Transport):
             configuration.api_key["BearerToken"] = server.token
         if not server.verify:
             unverified()
-        pool = rest.RESTClientObject(configuration).pool_manager
+        proxies = getproxies()  # which the package does not look for, as argo and the client of Kubernetes do
+        configuration.proxy = proxies.get(server.url.partition(":")[0])
+        configuration.no_proxy = proxies.get("no")
+        pool = pool_of(rest, configuration)
         return Way(server.url, pool, configuration, "", server.namespace)
 
 

@@ -104,7 +104,6 @@ class Transport:
 
     def _load(self) -> Way:
         """Read the settings. Raises Misconfigured."""
-        from urllib3.exceptions import ProxySchemeUnknown
         from yaml import YAMLError
 
         client: Any = import_module("kubernetes.client")  # it has no types before version 37
@@ -114,12 +113,7 @@ class Transport:
             context, namespace, identity = _settings(self._access, config, configuration)
             if not configuration.verify_ssl:
                 unverified()
-            pool = client.rest.RESTClientObject(configuration).pool_manager
-        # The client raises the one from version 37 on, urllib3 the other before.
-        except (ImportError, ProxySchemeUnknown):
-            raise Misconfigured(
-                f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
-            ) from None
+            pool = pool_of(client.rest, configuration)
         except (AttributeError, TypeError, UnicodeDecodeError) as error:
             # The client raises these for values of unexpected types.
             raise Misconfigured(
@@ -221,6 +215,25 @@ class Transport:
                     raise Unreachable(
                         f"the server takes the credentials no more, and {error}", sent=False
                     ) from error
+
+
+def pool_of(rest: Any, configuration: Any) -> Any:
+    """The connections of a client, through the proxy of its configuration, if any. Raises Misconfigured."""
+    from urllib3.exceptions import ProxySchemeUnknown
+
+    proxy: str = configuration.proxy or ""
+    if proxy and "://" not in proxy:  # source: parseProxy in http/httpproxy/proxy.go of golang.org/x/net
+        proxy = configuration.proxy = f"http://{proxy}"
+    try:
+        return rest.RESTClientObject(configuration).pool_manager
+    # The client raises the one from version 37 on, urllib3 the other before.
+    except (ImportError, ProxySchemeUnknown):
+        if proxy.lower().startswith("socks"):
+            raise Misconfigured(
+                f"the proxy {proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
+            ) from None
+        example = "http://proxy.example.com:3128"
+        raise Misconfigured(f"{proxy} is not the address of a proxy: one looks like {example}") from None
 
 
 def _files(access: Access) -> str:
@@ -368,7 +381,8 @@ def _untrusted(error: BaseException) -> bool:
 def _why(error: BaseException) -> str:
     """The message of an error, without the objects that urllib3 prepends."""
     error = getattr(error, "original_error", error)  # urllib3 wraps the error of a proxy
-    text = _NUMBER.sub("", " ".join(str(error).split()).rpartition("): ")[2])
+    told = error.args[0] if len(error.args) > 1 and isinstance(error.args[0], str) else error
+    text = _NUMBER.sub("", " ".join(str(told).split()).rpartition("): ")[2])
     cause = error.__cause__ or error.__context__
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
