@@ -85,12 +85,12 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
 
 
 def test_a_claim_is_a_folder_that_outlives_the_run(tmp_path: Path) -> None:
-    for number in (1, 2):
+    for number, kind in ((1, "empty folder"), (2, "folder")):
         with harness(tmp_path, workflow=f"run-{number}") as pods:
             text = "cat /data/x 2> /dev/null; echo $((${X:-0} + 1)) >> /data/x"
             assert pods.run(sh(text, **mounted("/data")), volumes=CLAIM).phase == "Succeeded"
             assert pods.pods.notices[-1].startswith(
-                f"The claim datasets is the folder {tmp_path}/volumes/datasets"
+                f"The claim datasets is the {kind} {tmp_path}/volumes/datasets"
             )
             assert len(pods.pods.notices) == (1 if pods.pods.context.isolated else 2)
     assert (tmp_path / "volumes/datasets/x").read_text() == "1\n1\n"
@@ -340,7 +340,7 @@ def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path)
         assert done.outputs["parameters"][0]["value"] == "/data/x:/tmp"
         assert [one.split(":")[0] for one in pods.pods.notices] == [
             "This system gives steps no file system of their own",
-            "The claim datasets is the folder "
+            "The claim datasets is the empty folder "
             + str(tmp_path / "volumes/datasets, which is kept. Another folder"),
         ]
 

@@ -96,8 +96,9 @@ class Volumes:
                     before / "volumes" / f"{before.name}{name.removeprefix(settings.workflow)}", folder
                 )
         else:
+            kind = "folder" if folder.is_dir() and any(folder.iterdir()) else "empty folder"
             self.notice(
-                f"The claim {name} is the folder {folder}, which is kept. Another folder: --mount {name}=FOLDER"
+                f"The claim {name} is the {kind} {folder}, which is kept. Another folder: --mount {name}=FOLDER"
             )
         folder.mkdir(parents=True, exist_ok=True)
         return folder
