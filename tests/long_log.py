@@ -21,7 +21,7 @@ from flowdsl.runtime.times import rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.cluster.seam import Cluster, Excerpt
 
 BEGIN = nanoseconds(b"2026-11-21T12:00:00Z")
 SOURCE = Source(Place(("a",)), "a", "a", "a", "main")
@@ -39,8 +39,8 @@ class Endless:
     def get(self, *_: Any, **__: Any) -> dict[str, Any]:
         return {"metadata": {"uid": ""}, "status": {"phase": "Succeeded"}}
 
-    def log(self, pod: str, container: str, *, since: str = "", **_: Any) -> Iterator[bytes]:
-        least = nanoseconds(since.encode()) if since else 0
+    def log(self, pod: str, container: str, excerpt: Excerpt, **_: Any) -> Iterator[bytes]:
+        least = nanoseconds(excerpt.since.encode()) if excerpt.since else 0
         if self.text.endswith(b"\r"):
             yield stamped(BEGIN)
             for _number in range(self.size // len(self.text)):

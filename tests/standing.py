@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from flowdsl.runtime.cluster.policy import Policy
-from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Keep, Kind, Listing, Verb, whole
+from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Excerpt, Json, Keep, Kind, Listing, Verb, whole
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal
 
 if TYPE_CHECKING:
@@ -130,11 +130,9 @@ class Standing:
         self,
         pod: str,
         container: str,
+        excerpt: Excerpt,
         *,
         run: str,
-        since: str = "",
-        tail: int | None = None,
-        follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:

@@ -18,6 +18,7 @@ from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import NODE, POD, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.cluster.policy import Policy
+from flowdsl.runtime.cluster.seam import Excerpt
 from flowdsl.runtime.cluster.trouble import (
     Expired,
     Misconfigured,
@@ -328,7 +329,7 @@ def test_log_has_the_lines_of_the_server(standing: Standing, cluster: ArgoServer
     standing.workflows = {name: workflow(name) for name in ("mine", "mine-b", "min")}
     standing.lines = ["2026-01-01T00:00:00.5Z one", "2026-01-01T00:00:01Z zwei \u00fc"]
     began = "2026-01-01T00:00:00Z"
-    pieces = cluster.log("mine-b-train-123", "main", run="mine", since=began, follow=True)
+    pieces = cluster.log("mine-b-train-123", "main", Excerpt(began, follow=True), run="mine")
     assert b"".join(pieces) == "".join(f"{line}\n" for line in standing.lines).encode()
     _, path, query, _ = standing.asked[-1]
     assert path == "/api/v1/workflows/ml/mine/log"

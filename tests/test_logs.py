@@ -32,7 +32,7 @@ from tests.long_log import peak_of_a_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from flowdsl.runtime.cluster.seam import Json, Kind, Verb
+    from flowdsl.runtime.cluster.seam import Excerpt, Json, Kind, Verb
 
 BEGIN = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -119,14 +119,13 @@ class Fake:
         self,
         pod: str,
         container: str,
+        excerpt: Excerpt,
         *,
         run: str,
-        since: str = "",
-        tail: int | None = None,
-        follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
+        since, tail, follow = excerpt
         self.asked.append((pod, since, follow))
         self.when_asked()
         entries = self.logs[pod]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from flowdsl.runtime.cluster.policy import Policy
-    from flowdsl.runtime.cluster.seam import Json, Keep, Kind, Verb
+    from flowdsl.runtime.cluster.seam import Excerpt, Json, Keep, Kind, Verb
     from flowdsl.runtime.cluster.transport import Answer
 
 _REASONS = {
@@ -137,11 +137,9 @@ class ArgoServer(Kubernetes):
         self,
         pod: str,
         container: str,
+        excerpt: Excerpt,
         *,
         run: str,
-        since: str = "",
-        tail: int | None = None,
-        follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
@@ -150,17 +148,8 @@ class ArgoServer(Kubernetes):
         The server returns lines as text: bytes that are not UTF-8 are lost, and so is whether the last line has
         ended.
         """
-        query: dict[str, object] = {
-            "podName": pod,
-            "logOptions.container": container,
-            "logOptions.timestamps": "true",
-        }
-        if since:
-            query["logOptions.sinceTime"] = since
-        if tail is not None:
-            query["logOptions.tailLines"] = str(tail)
-        if follow:
-            query["logOptions.follow"] = "true"
+        asked = {"container": container, **excerpt.query()}
+        query = {"podName": pod, **{f"logOptions.{name}": text for name, text in asked.items()}}
         action = self._action("read the log of", WORKFLOW, run, namespace)
         path = operation_path(WORKFLOW, "workflow_logs", namespace=action.namespace, name=run)
         with self._answered("GET", path, action, query, seconds=seconds) as answer:

@@ -15,6 +15,7 @@ from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import (
     EVERYWHERE,
     Change,
+    Excerpt,
     Json,
     Keep,
     Kind,
@@ -165,22 +166,14 @@ class Kubernetes:
         self,
         pod: str,
         container: str,
+        excerpt: Excerpt,
         *,
         run: str,
-        since: str = "",
-        tail: int | None = None,
-        follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
         """The log of a container; see the seam."""
-        query: dict[str, object] = {"container": container, "timestamps": "true"}
-        if since:
-            query["sinceTime"] = since
-        if tail is not None:
-            query["tailLines"] = str(tail)
-        if follow:
-            query["follow"] = "true"
+        query = {"container": container, **excerpt.query()}
         action = self._action("read the log of", POD, pod, namespace)
         path = f"{self._path(POD, pod, action.namespace)}/log"
         with self._answered("GET", path, action, query, seconds=self.policy.within(seconds)) as answer:

@@ -50,6 +50,29 @@ class Kind(NamedTuple):
         return self.name
 
 
+class Excerpt(NamedTuple):
+    """The part of a log that one request asks for.
+
+    `since`: a time in RFC 3339, of which the server reads whole seconds only. `tail`: the number of lines from the end
+    that the response begins with. `follow`: also what is printed until the container has ended.
+    """
+
+    since: str = ""
+    tail: int | None = None
+    follow: bool = False
+
+    def query(self) -> dict[str, str]:
+        """The fields of PodLogOptions for it, and for timestamps. Source: core/v1 of Kubernetes."""
+        found = {"timestamps": "true"}
+        if self.since:
+            found["sinceTime"] = self.since
+        if self.tail is not None:
+            found["tailLines"] = str(self.tail)
+        if self.follow:
+            found["follow"] = "true"
+        return found
+
+
 Keep = Callable[[Json], Json]
 """Reduces an object to the parts that are needed."""
 
@@ -151,20 +174,16 @@ class Cluster(Protocol):
         self,
         pod: str,
         container: str,
+        excerpt: Excerpt,
         *,
         run: str,
-        since: str = "",
-        tail: int | None = None,
-        follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
         """The log of a container, in pieces of bytes; each line begins with its timestamp and a space.
 
-        `run` is the name of the run that owns the pod. `since` is a time in RFC 3339, of which the server reads
-        whole seconds only. `tail` is the number of lines from the end that a response begins with. `seconds` is how
-        long the stream may be silent before it counts as broken. Nothing is retried here. Raises Refusal, and
-        Unreachable when the response breaks off.
+        `run` is the name of the run that owns the pod. `seconds` is how long the stream may be silent before it counts
+        as broken. Nothing is retried here. Raises Refusal, and Unreachable when the response breaks off.
         """
         ...
 

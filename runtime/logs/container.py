@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
+from flowdsl.runtime.cluster.seam import Excerpt
 from flowdsl.runtime.cluster.trouble import (
     NOT_FOUND,
     Refusal,
@@ -136,10 +137,8 @@ def _asked(
         for piece in cluster.log(
             source.pod,
             source.container,
+            Excerpt(joined.since, None if joined.begun else tail, follow),
             run=source.run,
-            since=joined.since,
-            tail=None if joined.begun else tail,
-            follow=follow,
             seconds=QUIET if follow else cluster.policy.request,
             namespace=namespace,
         ):
