@@ -182,6 +182,20 @@ def returned(plain: Plain, m: Any, volumes: Volumes, configs: list[Any] | None =
     plain("show", m.show, found, m.Found(last.model, "last", last.score, last.score / 2, None, None), "ab")
 
 
+def files_of_loops(plain: Plain, m: Any, volumes: Volumes, more: bool = True) -> None:
+    for number, name in enumerate(["ab", "c"]):
+        where = f"groups.rates-of({number}).train"
+        runs = [plain(f"{where}.train({n})", m.train, name, rate) for n, rate in enumerate([0.5, 2.0])]
+        plain(f"compare.compare({number})", m.compare, m.Group(runs, name))
+    usual = plain("usual", m.train, "d", 1.0)
+    models: list[Any] = [usual.model, None]
+    if more:
+        runs = [plain(f"runs.train({n})", m.train, "e", rate) for n, rate in enumerate([4.0, 8.0])]
+        models = [runs[1].model, runs[0].model]
+    plain("show", m.show, models[0])
+    plain("show-any", m.show_any, models[1])
+
+
 def sweeps(plain: Plain, m: Any, volumes: Volumes, points: list[Any], least: float = 0.5) -> None:
     data = plain("data", m.prepare)
     judged: list[Any] = []

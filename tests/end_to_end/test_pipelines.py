@@ -36,6 +36,8 @@ CASES = [
     Case(LOWERING / "containers.py", {"target": "a 'file' $(HOME)", "level": 3}),
     Case(LOWERING / "computed.py", {}),
     Case(LOWERING / "computed.py", {"rows": 2, "rate": 0.3, "name": "{a} $(b)"}),
+    Case(LOWERING / "files_of_loops.py", {}),
+    Case(LOWERING / "files_of_loops.py", {"more": False}),
     Case(LOWERING / "lists.py", {}),
     Case(LOWERING / "loops.py", {}),
     Case(LOWERING / "loops.py", {"total": 11}),
