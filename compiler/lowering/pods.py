@@ -258,8 +258,6 @@ class Pods:
 
     def _fixed(self, call: Call, variant: Variant, setting: ir.Settings) -> dict[str, str]:
         """The paths that the program of a step has for its files; reports what cannot be there."""
-        if variant.step.kind != "container":
-            return {}
         said = self.planner.descriptions(variant.step)
         if not isinstance(said, CommandLine) or not said.paths:
             return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -245,3 +246,7 @@ def test_a_pod_is_deleted_after_ctrl_c(on: On, played: Played, capsys: pytest.Ca
     assert command([]) == 130
     assert known.pods == {}
     assert "To continue:\n  flowdsl fetch demo --cluster test\n" in capsys.readouterr().err
+    words = ["train.report", "-o", "my files", "--own-credentials", "--logs", "--no-unpack"]
+    words += ["--endpoint", "http://127.0.0.1:9", "--max-size", "1Gi", "--image", "python:3.12-slim"]
+    assert command(words) == 130
+    assert f"\n  flowdsl fetch demo {shlex.join(words)} --cluster test\n" in capsys.readouterr().err

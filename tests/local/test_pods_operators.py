@@ -107,19 +107,25 @@ MEET = """
 ROLE = {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-type']"}}
 
 
-@pytest.mark.parametrize("isolate", [None, False])
-def test_the_pods_are_told_how_they_find_each_other(tmp_path: Path, isolate: bool | None) -> None:
+@pytest.mark.parametrize(
+    ("isolate", "spec", "size", "each"),
+    [(None, {"nprocPerNode": "2"}, 6, "2"), (False, {}, 3, "auto")],
+    ids=["isolated", "here"],
+)
+def test_the_pods_are_told_how_they_find_each_other(
+    tmp_path: Path, isolate: bool | None, spec: Json, size: int, each: str
+) -> None:
     port = {"name": "pytorchjob-port", "containerPort": 23572}
     more = {"env": [{"name": "ROLE", "valueFrom": ROLE}], "ports": [port]}
     replicas = {"Master": replica(MEET, 1, container=more), "worker": replica(MEET, 2, container=more)}
     with harness(tmp_path, isolate=isolate, namespace="ns", volumes=tmp_path / "volumes") as pods:
-        done = pods.run(torch_job(replicas, spec={"nprocPerNode": "2"}))
+        done = pods.run(torch_job(replicas, spec=spec))
         assert (done.phase, done.message) == ("Succeeded", ""), pods.log(container="master-0")
     found = {one.name: one.read_text() for one in (tmp_path / "volumes/met").iterdir()}
     assert found == {
-        "0": "train-master-0 6 3 0 2 master",
-        "1": "train-worker-0 6 3 1 2 worker",
-        "2": "train-worker-1 6 3 2 2 worker",
+        "0": f"train-master-0 {size} 3 0 {each} master",
+        "1": f"train-worker-0 {size} 3 1 {each} worker",
+        "2": f"train-worker-1 {size} 3 2 {each} worker",
     }
 
 
