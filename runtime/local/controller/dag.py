@@ -51,7 +51,6 @@ class Dag(Frame):
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
         self.last = frozenset(self.targets)
         self.wanted = wanted(self.tasks, self.targets)
-        self.unsettled = len(self.wanted)
         self.going_on = 0
         """How many tasks are ready or have started, and have not settled, except those that wait forever."""
         self.ready: list[tuple[int, str]] = []
@@ -332,7 +331,6 @@ class Dag(Frame):
         if task.settled or not self.goes_on():
             return
         task.settled = True
-        self.unsettled -= 1
         self.going_on -= 1
         spoilt = task.spoilt or self._spoilt(task, node)
         for follower in task.after:
@@ -414,8 +412,7 @@ class Dag(Frame):
             return
         if self.run.strategy is not None and not self.on_exit:
             return  # the end of the pass ends it
-        goes_on = self.unsettled and not self.adrift and (not self.fails_fast or self.going_on)
-        if not goes_on:
+        if not self.going_on or self.adrift:
             self._assess()
 
     def _assess(self) -> None:
