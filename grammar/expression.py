@@ -274,7 +274,7 @@ class _Reader:
                 yes = made if self.peek() == ":" else self.expression()
                 self.expect(":")
                 no = self.expression()
-                made = Conditional(made, yes, no, made.start, no.end)
+                made = Conditional(made, yes, no, made.start, self.end())
         self.depth -= 1
         return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import Reference
 
 if TYPE_CHECKING:
@@ -245,6 +246,31 @@ def levels(node: Node) -> int:
         found += 1
         row = [inner for one in row for inner in children(one)]
     return found
+
+
+_IF = regex(r"if\b")
+
+
+def spot(node: Node, text: str) -> int:
+    """The position at which expr-lang reports an error of a node: its operator, function, or last key."""
+    match node:
+        case Member(of, key):
+            bracket = text.rfind("[", of.end, key.start)
+            return key.start if bracket < 0 else bracket
+        case Slice(of):
+            return text.find("[", of.end)
+        case Method(function):
+            return spot(function, text)
+        case Call(function, arguments) if not text.startswith(function, node.start):  # after a `|`
+            return text.find(function, arguments[0].end)
+        case Conditional(start=start) if _IF.match(text, start):
+            return 0
+        case Conditional(end=end):  # what follows it
+            return len(text) - (len(text[end:].lstrip()) or 1)
+        case Binary(_, left):
+            return left.end + len(text[left.end :]) - len(text[left.end :].lstrip(" \t\r\n)"))
+        case _:
+            return node.start
 
 
 def path(node: Node) -> tuple[str, ...] | None:

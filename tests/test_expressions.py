@@ -58,6 +58,10 @@ def lines(name: str) -> list[tuple[str, str]]:
     return [(line.rpartition("  =>  ")[0], line.rpartition("  =>  ")[2]) for line in text.splitlines()]
 
 
+_BOOL = "interface conversion: interface {}"
+_JSON = "invalid character"
+
+
 @pytest.mark.parametrize(
     ("expression", "expected"),
     [
@@ -141,14 +145,45 @@ def test_text_goes_in_as_it_is() -> None:
         ("1 +", "unexpected token"),
         ("'open", "expected a second '"),
         ("9223372036854775808", "expected a number of 64 bits"),
-        ("!1", "invalid operation: ! (int)"),
-        ("1 ? 2 : 3", "invalid operation: ? (int)"),
     ],
 )
 def test_messages(expression: str, message: str) -> None:
     with pytest.raises(ExpressionError) as error:
         text_of(evaluate(expression, SCOPE))
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message", "place", "line"),
+    [
+        ("asInt('abc')", "invalid operation: int(abc)", (1, 1), "asInt('abc')"),
+        ("1 + (2 +\n asInt('x'))", "invalid operation: int(x)", (2, 2), " asInt('x'))"),
+        ("'x' | asInt()", "invalid operation: int(x)", (1, 7), "'x' | asInt()"),
+        ("[1] |\tmap(asInt('é'))", "invalid operation: int(é)", (1, 11), "[1] | map(asInt('é'))"),
+        ("map(nosuch('[1]'), {#})", "unknown name nosuch", (1, 5), "map(nosuch('[1]'), {#})"),
+        ("texts.none.x == 1", "cannot fetch x from <nil>", (1, 12), "texts.none.x == 1"),
+        ("texts['a']['b']", "cannot fetch b from <nil>", (1, 11), "texts['a']['b']"),
+        ("(texts.a).b", "cannot fetch b from <nil>", (1, 11), "(texts.a).b"),
+        ("[1, 2][5]", "index out of range: 5 (array length is 2)", (1, 7), "[1, 2][5]"),
+        ("asInt('1')[2:3]", "cannot slice 1", (1, 11), "asInt('1')[2:3]"),
+        ("sprig.fail('no')", "no", (1, 7), "sprig.fail('no')"),
+        ("(texts.one) * texts.one", "invalid operation: string * string", (1, 13), "(texts.one) * texts.one"),
+        ("!texts.one", f"{_BOOL} is string, not bool", (1, 1), "!texts.one"),
+        ("(texts.one) && texts.x", f"{_BOOL} is string, not bool", (1, 13), "(texts.one) && texts.x"),
+        ("texts.one ? 1 : 2 ", f"{_BOOL} is string, not bool", (1, 18), "texts.one ? 1 : 2 "),
+        ("[texts.one ? 1 : (2), 3]", f"{_BOOL} is string, not bool", (1, 21), "[texts.one ? 1 : (2), 3]"),
+        ("if texts.one {1} else {2}", f"{_BOOL} is string, not bool", (1, 1), "if texts.one {1} else {2}"),
+        ("fromJSON('')", "unexpected end of JSON input", (1, 1), "fromJSON('')"),
+        ("fromJSON('nul')", f"{_JSON} ' ' in literal null (expecting 'l')", (1, 1), "fromJSON('nul')"),
+        ("fromJSON('[1,]')", f"{_JSON} ']' looking for beginning of value", (1, 1), "fromJSON('[1,]')"),
+    ],
+)
+def test_messages_name_the_place(expression: str, message: str, place: tuple[int, int], line: str) -> None:
+    """As Argo's own functions say it, called with the same scope."""
+    with pytest.raises(ExpressionError) as error:
+        evaluate(expression, {"texts": {"one": "text"}})
+    at, column = place
+    assert str(error.value) == f"{message} ({at}:{column})\n | {line}\n | {'.' * (column - 1)}^"
 
 
 def test_every_function_is_evaluated_or_says_so() -> None:

@@ -22,9 +22,12 @@ from flowdsl.compiler.evaluation.times import method
 from flowdsl.compiler.evaluation.values import (
     AnyMap,
     ExpressionError,
+    NotHere,
+    Uncompiled,
     go_type,
     is_number,
     json_of,
+    shown,
     unconverted,
 )
 from flowdsl.compiler.evaluation.versions import method as method_of_version
@@ -46,8 +49,33 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
     try:
         node = parse(text)
     except GrammarError as error:
-        raise ExpressionError(f"unexpected token at {error.start}: {error}") from None
-    return value_of(node, scope)
+        raise Uncompiled(f"unexpected token at {error.start}: {error}") from None
+    try:
+        return value_of(node, scope)
+    except NotHere:
+        raise
+    except ExpressionError as error:
+        raise type(error)(error.quoting(text)) from None
+
+
+def truth(text: str, scope: Mapping[str, Value]) -> bool:
+    """The value of an expression that has to be a boolean. Raises ExpressionError. Source: EvalBool in util/expr."""
+    try:
+        value = evaluate(text, scope)
+    except (NotHere, Uncompiled):
+        raise
+    except ExpressionError as error:
+        raise ExpressionError(f"unable to evaluate expression '{text}': {error}") from None
+    if not isinstance(value, bool):
+        raise ExpressionError(f"unable to cast expression result '{_as_text(value)}' to bool")
+    return value
+
+
+def _as_text(value: Value) -> str:
+    """fmt.Sprintf("%s") of a value that is not a list or an object."""
+    if isinstance(value, (str, list, dict)):
+        return shown(value)
+    return "%!s(<nil>)" if value is None else f"%!s({go_type(value)}={shown(value)})"
 
 
 def value_of(node: t.Node, scope: Mapping[str, Value]) -> Value:
@@ -55,7 +83,7 @@ def value_of(node: t.Node, scope: Mapping[str, Value]) -> Value:
     try:
         _check_names(node, scope, frozenset())
         if (mismatch := types.refusal(node, partial(_root, scope))) is not None:
-            raise ExpressionError(str(mismatch))
+            raise Uncompiled(str(mismatch), mismatch.node)
         return _Evaluation(scope).of(node, _Around({}, ()))
     except RecursionError:
         raise ExpressionError("the expression is nested too deeply") from None
@@ -95,9 +123,9 @@ def _check_names(node: t.Node, scope: Mapping[str, Value], bound: frozenset[str]
     match node:
         case t.Name(name):
             if name not in scope and name not in bound and name not in ("sprig", *_ADDED):
-                raise ExpressionError(f"unknown name {name}")
+                raise Uncompiled(f"unknown name {name}", node)
         case t.Call(name) if name not in builtins() and name not in bound:
-            raise ExpressionError(f"unknown name {name}")
+            raise Uncompiled(f"unknown name {name}", node)
         case t.Let(name, value, body):
             _check_names(value, scope, bound)
             _check_names(body, scope, bound | {name})
@@ -136,49 +164,55 @@ class _Evaluation:
         self.known: dict[int, Value] = {}  # of calls in a predicate that do not use its element
 
     def of(self, node: t.Node, around: _Around) -> Value:
-        match node:
-            case t.Literal(value):
-                return value
-            case t.Name(name):
-                if name in around.names:
-                    return around.names[name]
-                return SPRIG if name == "sprig" and name not in self.scope else self.scope.get(name)
-            case t.Element(name):
-                value, index, acc = around.elements[-1]
-                return index if name == "index" else acc if name == "acc" else value
-            case t.Member(of, key, optional):
-                base = self.of(of, around)
-                if base is None and optional:
-                    raise _Missing
-                return member(base, self.of(key, around))
-            case t.Chain(of):
-                try:
-                    return self.of(of, around)
-                except _Missing:
-                    return None
-            case t.Slice(of, first, last):
-                limits = [None if each is None else self.of(each, around) for each in (first, last)]
-                return cut(self.of(of, around), *limits)
-            case t.Call():
-                return self.called(node, around)
-            case t.Method(function, arguments):
-                return self.method(function, [self.of(each, around) for each in arguments], around)
-            case t.Closure(body):
-                return self.of(body, around)
-            case t.Unary(word, operand):
-                return unary(word, self.of(operand, around))
-            case t.Binary():
-                return self.binary(node, around)
-            case t.Conditional(condition, yes, no):
-                return self.of(yes if flag(self.of(condition, around), "?") else no, around)
-            case t.Items(items):
-                return [self.of(each, around) for each in items]
-            case t.Mapping(pairs):
-                return {_key(self.of(key, around)): self.of(value, around) for key, value in pairs}
-            case t.Let(name, value, body):
-                return self.of(body, around._replace(names={**around.names, name: self.of(value, around)}))
-            case t.Sequence(parts):
-                return [self.of(each, around) for each in parts][-1]
+        try:
+            match node:
+                case t.Literal(value):
+                    return value
+                case t.Name(name):
+                    if name in around.names:
+                        return around.names[name]
+                    return SPRIG if name == "sprig" and name not in self.scope else self.scope.get(name)
+                case t.Element(name):
+                    value, index, acc = around.elements[-1]
+                    return index if name == "index" else acc if name == "acc" else value
+                case t.Member(of, key, optional):
+                    base = self.of(of, around)
+                    if base is None and optional:
+                        raise _Missing
+                    return member(base, self.of(key, around))
+                case t.Chain(of):
+                    try:
+                        return self.of(of, around)
+                    except _Missing:
+                        return None
+                case t.Slice(of, first, last):
+                    limits = [None if each is None else self.of(each, around) for each in (first, last)]
+                    return cut(self.of(of, around), *limits)
+                case t.Call():
+                    return self.called(node, around)
+                case t.Method(function, arguments):
+                    return self.method(function, [self.of(each, around) for each in arguments], around)
+                case t.Closure(body):
+                    return self.of(body, around)
+                case t.Unary(word, operand):
+                    return unary(word, self.of(operand, around))
+                case t.Binary():
+                    return self.binary(node, around)
+                case t.Conditional(condition, yes, no):
+                    return self.of(yes if flag(self.of(condition, around)) else no, around)
+                case t.Items(items):
+                    return [self.of(each, around) for each in items]
+                case t.Mapping(pairs):
+                    return {_key(self.of(key, around)): self.of(value, around) for key, value in pairs}
+                case t.Let(name, value, body):
+                    return self.of(
+                        body, around._replace(names={**around.names, name: self.of(value, around)})
+                    )
+                case t.Sequence(parts):
+                    return [self.of(each, around) for each in parts][-1]
+        except ExpressionError as error:
+            error.node = error.node or node
+            raise
 
     def binary(self, node: t.Binary, around: _Around) -> Value:
         word = node.operator
@@ -203,7 +237,7 @@ class _Evaluation:
         for side, other in zip(sides, (node.right, node.left), strict=True):
             if side is not None:
                 return self.of(other, around)
-        left = flag(self.of(node.left, around), node.operator)
+        left = flag(self.of(node.left, around))
         return left if left is decisive else self.of(node.right, around)
 
     def called(self, node: t.Call, around: _Around) -> Value:
@@ -251,13 +285,13 @@ class _Evaluation:
             return self.of(asked, around._replace(elements=(*around.elements, element)))
 
         def flags(order: Iterator[int]) -> Iterator[int]:
-            return (index for index in order if flag(ask(index), name))
+            return (index for index in order if flag(ask(index)))
 
         forth = iter(range(len(items)))
         back = iter(range(len(items) - 1, -1, -1))
         match name:
             case "all":
-                return all(flag(ask(index), name) for index in forth)
+                return all(flag(ask(index)) for index in forth)
             case "any" | "none":
                 return any(True for _ in flags(forth)) == (name == "any")
             case "one":

@@ -23,7 +23,9 @@ from flowdsl.compiler.evaluation.values import (
     go_type,
     is_number,
     nanoseconds,
+    shown,
     to_int,
+    unconverted,
     wrapped,
 )
 
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.evaluation.values import Value
 
 
-def flag(value: Value, word: str) -> bool:
+def flag(value: Value) -> bool:
     """A value that has to be a boolean. Raises ExpressionError."""
     if not isinstance(value, bool):
-        raise ExpressionError(f"invalid operation: {word} ({go_type(value)})")
+        raise unconverted(value, "bool")
     return value
 
 
@@ -60,7 +62,7 @@ def member(of: Value, key: Value) -> Value:
 def cut(of: Value, first: Value, last: Value) -> Value:
     """`of[first:last]`, of the bytes of a text. Raises ExpressionError."""
     if not isinstance(of, (list, str, bytes)):
-        raise ExpressionError(f"cannot slice {go_type(of)}")
+        raise ExpressionError(f"cannot slice {shown(of)}")
     items: Any = of.encode() if isinstance(of, str) else of
     size = len(items)
 
@@ -76,7 +78,7 @@ def cut(of: Value, first: Value, last: Value) -> Value:
 def unary(word: str, value: Value) -> Value:
     """A unary operator on a value. Raises ExpressionError."""
     if word == "!":
-        return not flag(value, "!")
+        return not flag(value)
     if not is_number(value):
         raise ExpressionError(f"invalid operation: {word} {go_type(value)}")
     if word == "+":

@@ -14,17 +14,43 @@ import json
 import math
 import re
 from datetime import datetime, timedelta, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.evaluation import go_json
+from flowdsl.grammar.expression_tree import spot
 from flowdsl.grammar.numbers import digits, fixed, json_number, scientific
 from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from flowdsl.grammar.expression_tree import Node
 
 Value = Any
 """A value of an expression; its type is known only at run time, as in Go."""
 
 
 class ExpressionError(Exception):
-    """An expression that Argo refuses to compile, or cannot evaluate; the message is nearly Go's."""
+    """An expression that Argo refuses to compile, or cannot evaluate; the message is nearly Go's.
+
+    `node` is the part of the expression that expr-lang names, if it does.
+    """
+
+    def __init__(self, message: str, node: Node | None = None) -> None:
+        super().__init__(message)
+        self.node = node
+
+    def quoting(self, text: str) -> str:
+        """The message as expr-lang writes it, with the line of the expression. Source: file/error.go."""
+        if self.node is None:
+            return str(self)
+        at = spot(self.node, text)
+        start = text.rfind("\n", 0, at) + 1
+        line, column = text[start:].partition("\n")[0].replace("\t", " "), at - start
+        place = f"({text.count(chr(10), 0, start) + 1}:{column + 1})"
+        return f"{self} {place}\n | {line}\n | {'.' * column}^" if line else str(self)
+
+
+class Uncompiled(ExpressionError):
+    """An expression that expr-lang refuses before it evaluates anything."""
 
 
 class NotHere(ExpressionError):
@@ -295,16 +321,13 @@ def from_json(text: str) -> Value:
     def number(digits: str) -> float:
         found = float(digits)
         if not math.isfinite(found):
-            raise ValueError(f"cannot unmarshal number {digits} into Go value of type float64")
+            raise ExpressionError(f"json: cannot unmarshal number {digits} into Go value of type float64")
         return found
 
-    def refuse(constant: str) -> Any:
-        raise ValueError(f"invalid character in {constant}")
-
     try:
-        return json.loads(text, parse_int=number, parse_float=number, parse_constant=refuse)
-    except ValueError as error:
-        raise ExpressionError(f"invalid JSON {text!r:.200}: {error}") from None
+        return go_json.loads(text, parse_int=number, parse_float=number)
+    except go_json.JsonError as error:
+        raise ExpressionError(str(error)) from None
     except RecursionError:
         raise ExpressionError("exceeded max depth") from None
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.evaluation import go_json
 from flowdsl.compiler.evaluation.evaluate import absent
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller import go_json
 from flowdsl.runtime.parts import several
 from flowdsl.runtime.phases import SUCCEEDED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
     from flowdsl.runtime.status.tree import RunNode
 
 Json = dict[str, Any]
 
 _LONGEST = 40
-_FAILED = regex(r'failed to evaluate expression(?: "(?P<nil>.*)"|: (?P<said>.*))$')
+_FAILED = regex(r'failed to evaluate expression(?: "(?P<nil>.*)"$|: .*\n \| (?P<quoted>.*)\n)')
 
 
 def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
@@ -31,11 +30,16 @@ def absent_key(node: RunNode, nodes: Iterable[RunNode]) -> str:
     if found is None:
         return ""
     scope = _scope(node, nodes)
-    for text in _expressions(found["nil"], found["said"]):
-        if (key := absent(text, scope)) is not None:
-            more = suggest(key.key, key.known) or "it is empty"
-            return f"{_spelled(key.of)} has no key `{key.key}`: {more}"
-    return ""
+    text = found["quoted"]
+    if text is None:
+        try:
+            text = json.loads(f'"{found["nil"]}"')
+        except ValueError:
+            return ""
+    if (key := absent(text, scope)) is None:
+        return ""
+    more = suggest(key.key, key.known) or "it is empty"
+    return f"{_spelled(key.of)} has no key `{key.key}`: {more}"
 
 
 def no_json(node: RunNode, messages: Collection[str]) -> str:
@@ -53,16 +57,6 @@ def no_json(node: RunNode, messages: Collection[str]) -> str:
                 "print JSON, or pass the value on as an output parameter"
             )
     return ""
-
-
-def _expressions(nil: str | None, said: str | None) -> Iterator[str]:
-    """The possible expressions in a message: in quotes, or after one of its colons."""
-    if nil is not None:
-        with contextlib.suppress(ValueError):
-            yield json.loads(f'"{nil}"')
-    while said:
-        _, _, said = said.partition(": ")
-        yield said
 
 
 def _scope(node: RunNode, nodes: Iterable[RunNode]) -> Json:

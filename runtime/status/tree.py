@@ -20,7 +20,7 @@ _WORST = (ERROR, FAILED, RUNNING, PENDING, SUCCEEDED, SKIPPED, OMITTED)
 
 
 _SENTENCE = regex(
-    r"(?:invalid JSON '|invalid character '.' in literal (?:null|false) .*fromJSON\(')"
+    r"invalid character '.' in literal (?:null|false) .*fromJSON\('"
     r"((?:no trial|fewer than \d+ trials) of [^']+ returned a usable [^']+)'",
     re.DOTALL,
 )

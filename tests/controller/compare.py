@@ -24,7 +24,6 @@ ENDED = ("Succeeded", "Failed", "Error")
 
 #: Parts of Argo's messages for which the machine deliberately has other words.
 OTHER_WORDS = (
-    "\n | ",  # expr-lang quotes the expression that it cannot evaluate
     "Invalid 'when' expression",  # govaluate uses its own names of tokens
     "Error applying PodSpecPatch",  # without details
     "failed to unmarshall JSON expression",  # depends on the version of Go that builds the tests

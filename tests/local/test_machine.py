@@ -165,7 +165,7 @@ def drawn(simulation: Simulation, world: Json) -> str:
         lines.extend(f"{node.name} -> {child.name}" for child in node.children.values())
     for field in world.get("shows", []):
         lines.extend(f"{pod.name} {field}: {_field(pod, field)!r}" for pod in simulation.pods.values())
-    return "\n".join(lines) + "\n"
+    return "".join(line.replace("\n", "\\n") + "\n" for line in lines)
 
 
 def _above(name: str, names: Container[str]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.controller import events, go_json, items
+from flowdsl.compiler.evaluation import go_json
+from flowdsl.runtime.local.controller import events, items
 from flowdsl.runtime.local.controller.sprintf import sprintf
 from flowdsl.runtime.local.controller.tags import ArgoError
 from tests.local.simulation import Pod, Simulation, leaf, simulate, workflow

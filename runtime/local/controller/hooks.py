@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation import evaluate
 from flowdsl.compiler.evaluation.values import ExpressionError
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
@@ -47,12 +47,9 @@ def exit_hook(holder: Json, arguments: Json) -> Json | None:
 def truth(expression: str, scope: Scope) -> bool:
     """Evaluate an expression to a boolean. Raises ArgoError."""
     try:
-        value = evaluate(expression, scope.tree)
+        return evaluate.truth(expression, scope.tree)
     except (ExpressionError, GrammarError) as error:
-        raise ArgoError(f"unable to evaluate expression '{expression}': {error}") from None
-    if not isinstance(value, bool):
-        raise ArgoError(f"unable to cast expression result '{value}' to bool: {expression}")
-    return value
+        raise ArgoError(str(error)) from None
 
 
 class Names(NamedTuple):

@@ -10,10 +10,10 @@ import json
 import re
 from typing import Any, cast
 
+from flowdsl.compiler.evaluation import go_json
 from flowdsl.compiler.evaluation.values import ExpressionError, from_json, json_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller import go_json
 from flowdsl.runtime.local.controller.names import any_string, quoted
 from flowdsl.runtime.local.controller.scope import Variables
 from flowdsl.runtime.local.controller.sprintf import sprintf

@@ -10,9 +10,10 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation import go_json
 from flowdsl.compiler.kinds import kind
 from flowdsl.grammar.duration import duration
-from flowdsl.runtime.local.controller import events, go_json, retry
+from flowdsl.runtime.local.controller import events, retry
 from flowdsl.runtime.local.controller.names import any_string, pod_name
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.run import STEP_TOO_LATE

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from flowdsl.compiler.evaluation.go_json import quoted_rune
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
@@ -17,9 +18,6 @@ _VERB = regex(
 )
 _BASES = {"b": 2, "o": 8, "O": 8, "x": 16, "X": 16, "d": 10, "v": 10}
 _PREFIXES = {"b": "0b", "x": "0x", "X": "0X"}
-_ESCAPES = dict(
-    zip("\a\b\f\n\r\t\v\\'", ("\\a", "\\b", "\\f", "\\n", "\\r", "\\t", "\\v", "\\\\", "\\'"), strict=True)
-)
 
 
 class _Form(NamedTuple):
@@ -102,15 +100,6 @@ def _whole(form: _Form, verb: str, number: int) -> str:
 
 def _digits(number: int, base: int) -> str:
     return format(number, {2: "b", 8: "o", 10: "d", 16: "x"}[base])
-
-
-def quoted_rune(sign: str, *, ascii_only: bool = False) -> str:
-    """A character in quotes (strconv.QuoteRune, QuoteRuneToASCII)."""
-    if sign in _ESCAPES or (sign.isprintable() and not (ascii_only and sign > "~")):
-        return f"'{_ESCAPES.get(sign, sign)}'"
-    code = ord(sign)
-    shown = f"x{code:02x}" if code < 0x80 else f"u{code:04x}" if code < 0x10000 else f"U{code:08x}"
-    return f"'\\{shown}'"
 
 
 def _padded(form: _Form, text: str) -> str:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+from flowdsl.compiler.evaluation import go_json
 from flowdsl.compiler.evaluation.evaluate import evaluate
 from flowdsl.compiler.evaluation.values import ExpressionError, NotHere, json_of
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
-from flowdsl.runtime.local.controller import go_json
 from flowdsl.runtime.local.controller.names import quoted
 
 if TYPE_CHECKING:
@@ -144,13 +144,18 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
             if lenient:
                 return unresolved
             raise ArgoError(f'failed to evaluate expression "{quoted(text)}"')
-        made = json_of(value)
     except NotHere as error:
         raise ArgoError(f"flowdsl run does not compute `{text}`: {error}") from None
     except ExpressionError as error:
         if lenient:
             return unresolved
-        raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
+        raise ArgoError(f"failed to evaluate expression: {error}") from None
+    try:
+        made = json_of(value)
+    except ExpressionError as error:
+        if lenient:
+            return unresolved
+        raise ArgoError(f"failed to marshal evaluated expression: {error}") from None
     return made[1:-1] if made.startswith('"') else quoted(made)  # a time is a string in JSON, too
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.evaluate import truth
 from flowdsl.compiler.evaluation.values import ExpressionError
 from flowdsl.grammar.depends import CONTENT
 from flowdsl.grammar.names import is_depended_upon
@@ -153,6 +153,6 @@ def may_run(task: Task, tasks: dict[str, Task]) -> bool:
         }
     logic = task.logic.replace("-", "_")
     try:
-        return evaluate(logic, scope) is True
+        return truth(logic, scope)
     except ExpressionError as error:
         raise ArgoError(f"unable to evaluate expression '{logic}': {error}") from None

@@ -134,15 +134,13 @@ def _answer(asked: Request, wanted: Json) -> _Answer:
 
 def _by_condition(condition: str, scope: dict[str, Any], outputs: dict[str, str]) -> Outcome:
     """The outcome of a request with a `successCondition`."""
-    from flowdsl.compiler.evaluation.evaluate import evaluate
+    from flowdsl.compiler.evaluation.evaluate import truth
     from flowdsl.compiler.evaluation.values import ExpressionError
 
     try:
-        true = evaluate(condition, scope)
+        true = truth(condition, scope)
     except ExpressionError as error:
         return Outcome("Failed", str(error))
-    if not isinstance(true, bool):
-        return Outcome("Failed", f"unable to cast expression result '{true}' to bool")
     if true:
         return Outcome("Succeeded", "", outputs)
     return Outcome("Failed", f"successCondition '{condition}' evaluated false", outputs)
