@@ -97,6 +97,17 @@ def iso(kind):
         return value.isoformat()
     return check
 
+def from_day(kind):
+    def check(text):
+        value = from_iso(kind)(text)
+        if value.isoformat() != text:
+            raise ValueError(f"expected {value}, got {text!r:.80}")
+        return value
+    return check
+
+def day(kind):
+    return iso(kind)
+
 def from_printed(kind):
     def check(text):
         try:

@@ -69,6 +69,7 @@ def _from_duration(cls: Any, text: str) -> Any:
 
 FORMS = {
     "iso": Form(_iso, _from_iso, ".isoformat()"),
+    "day": Form(_iso, _from_iso, ".isoformat()", only=True),
     "printed": Form(_printed, _from_printed, "str(...)"),
     "canonical": Form(_printed, _from_printed, "str(...)", only=True),
     "duration": Form(_duration, _from_duration, "str(...)"),
@@ -112,7 +113,7 @@ class Textual(Node):
 
 
 ROWS = (
-    Textual("date", "datetime", "iso", "2026-01-31", canonical=True),
+    Textual("date", "datetime", "day", "2026-01-31", canonical=True),
     Textual("time", "datetime", "iso", "06:00:00"),
     Textual("datetime", "datetime", "iso", "2026-01-31T06:00:00+00:00"),
     Textual("timedelta", "datetime", "duration", "1h30m"),

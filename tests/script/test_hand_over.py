@@ -262,6 +262,15 @@ def test_a_class_of_the_table_is_written_in_steps_as_outside(row: Textual, data:
     assert row.text(row.value(text)) == text
 
 
+@pytest.mark.parametrize("text", ["20260131", "2026-W05-6"])
+def test_a_date_that_argo_would_compare_as_another_is_refused(text: str) -> None:
+    (row,) = (one for one in ROWS if one.name == "date")
+    with pytest.raises(ValueError, match="it is written 2026-01-31"):
+        row.value(text)
+    with pytest.raises(ValueError, match=f"expected 2026-01-31, got '{text}'"):
+        PARTS[f"from_{row.form}"](row.cls)(text)
+
+
 @pytest.mark.parametrize(
     "text", ["7d", "1w2d", "-500ms", "1.5h", "5us", "0s", "", "-", "1", "1y", "1h 2m", "1.2.3s"]
 )
