@@ -194,6 +194,16 @@ def test_steps_in_a_file_of_their_own_may_get_modules_from_the_pipeline_that_cal
     assert check(capsys, ".", "--format", "concise")[1] == ""
 
 
+def test_environments_of_python_are_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, sign in ("venv", "pyvenv.cfg"), ("conda", "conda-meta/history"), ("mine", "lib/setup.cfg"):
+        (folder / name / "lib").mkdir(parents=True)
+        (folder / name / "lib/module.py").write_text("from flowdsl import step\nstep step\n")
+        (folder / name / sign).parent.mkdir(exist_ok=True)
+        (folder / name / sign).touch()
+    assert check(capsys, ".", "--format", "concise")[1].startswith("mine/lib/module.py:2:")
+    assert check(capsys, "venv", "--format", "concise")[1].startswith("venv/lib/module.py:2:")
+
+
 def test_the_templates_of_a_chart_are_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for chart in "chart", "none":
         (folder / chart / "templates" / "deep").mkdir(parents=True)

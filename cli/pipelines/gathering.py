@@ -38,14 +38,24 @@ def files(target: str) -> Iterator[tuple[str, bool]]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """What is in a folder and its folders, without what is hidden; a folder that cannot be read is reported."""
+    """What is in a folder and its folders, without what is hidden, and without environments of Python.
+
+    A folder that cannot be read is reported.
+    """
 
     def left_out(error: OSError) -> None:
         note(f"{Path(error.filename)} was left out: {error.strerror}")
 
     for place, folders, names in os.walk(folder, onerror=left_out):
-        folders[:] = [one for one in folders if not one.startswith(".")]
+        folders[:] = [
+            one for one in folders if not one.startswith(".") and not _is_environment(Path(place, one))
+        ]
         yield from (Path(place, one) for one in names if not one.startswith("."))
+
+
+def _is_environment(folder: Path) -> bool:
+    """Whether a folder has a Python with its packages: of venv, virtualenv or uv, or of conda."""
+    return any(os.path.lexists(folder / one) for one in ("pyvenv.cfg", "conda-meta"))
 
 
 def _is_of_chart(file: Path) -> bool:
