@@ -486,6 +486,16 @@ def test_runs_here_are_deleted_beside_a_cluster(
     assert cluster.run
 
 
+def test_a_run_here_that_was_moved_has_the_name_of_its_folder(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.rename(here.parent / "kept")
+    assert flowdsl(["list", "-o", "name"]) == 0
+    assert flowdsl(["delete", "--all"]) == 0
+    assert capsys.readouterr().out == "kept\nkept: deleted .flowdsl/runs/kept\n"
+    assert not list(here.parent.iterdir())
+
+
 def test_delete_of_a_link_leaves_what_it_leads_to(here: Path) -> None:
     (here.parent / "link").symlink_to(here.absolute())
     assert flowdsl(["delete", "link"]) == 0

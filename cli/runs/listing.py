@@ -156,9 +156,10 @@ def local_runs(selector: str) -> list[Json]:
 
 
 def _alone(workflow: Json, folder: Path) -> Json:
-    """A local Workflow, marked if no process executes it any more."""
+    """A local Workflow by the name of its folder, marked if no process executes it any more."""
     from flowdsl.runtime.local.runner import going_on
 
+    workflow["metadata"]["name"] = folder.name  # by which it is found, also if somebody has moved it
     status = part(workflow, "status")
     if text(status, "phase") in FULFILLED or text(status, "message") or going_on(folder):
         return workflow
