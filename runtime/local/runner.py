@@ -225,7 +225,10 @@ class Runner:
             raise RunError(f"the run {self.folder.name} cannot be written: {said(error)}") from None
         try:
             if not take(file):
-                raise RunError(f"the run {self.folder.name} is going on in another process")
+                raise RunError(
+                    f"the run {self.folder.name} is going on in another process: "
+                    f"flowdsl watch {self.folder.name} shows it"
+                )
             yield
         finally:
             os.close(file)

@@ -60,7 +60,10 @@ def test_an_interrupted_run_goes_on(
         busy = flowdsl("--resume", "one")
         child.send_signal(number)
         out, err = child.communicate(timeout=30)
-    assert (busy.code, busy.err) == (2, "flowdsl: the run one is going on in another process\n")
+    assert (busy.code, busy.err) == (
+        2,
+        "flowdsl: the run one is going on in another process: flowdsl watch one shows it\n",
+    )
     assert (child.returncode, out) == (128 + number, "")
     assert err.endswith(
         "interrupted: nothing is running any more; continue with\n  flowdsl run --resume one\n"
