@@ -240,12 +240,17 @@ def test_a_controller_that_only_its_own_namespace_shows() -> None:
 
 def test_rights_that_are_missing() -> None:
     cluster = healthy()
-    cluster.denied = ("watch workflows", "get pods/log", "list nodes")
+    cluster.denied = ("watch workflows", "list pods", "get pods/log", "list nodes")
     assert said(cluster) == [
         (
             "problem rights: you may not watch workflows.argoproj.io (submit, get, watch) | "
             "kubectl create role flowdsl-workflows-watch --verb=watch --resource=workflows.argoproj.io -n ml && "
             "kubectl create rolebinding flowdsl-workflows-watch --role=flowdsl-workflows-watch --user=ada -n ml"
+        ),
+        (
+            "problem rights: you may not list pods (get, logs) | "
+            "kubectl create role flowdsl-pods-list --verb=list --resource=pods -n ml && "
+            "kubectl create rolebinding flowdsl-pods-list --role=flowdsl-pods-list --user=ada -n ml"
         ),
         (
             "note rights: you may not get pods/log (logs) | "

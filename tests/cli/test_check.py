@@ -102,6 +102,7 @@ def test_several_files_make_one_report(flowdsl: Callable[..., Result]) -> None:
         ("", "3 errors"),
     ]
     assert flowdsl("check", "fine.py", "raises.py").code == 2
+    assert flowdsl("check", "raises.py", "--select", "FD5").code == 2
 
 
 def test_two_files_may_have_helpers_of_one_name(flowdsl: Callable[..., Result]) -> None:

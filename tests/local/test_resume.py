@@ -6,11 +6,14 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
@@ -110,6 +113,43 @@ def manifest() -> Json:
         "metadata": {"name": "wf"},
         "spec": spec,
     }
+
+
+TEXT = st.text(st.characters(exclude_categories=()))
+PHASES = st.sampled_from(("Succeeded", "Failed", "Error"))
+VALUES = st.dictionaries(TEXT, TEXT, min_size=1)
+OUTCOMES = st.builds(
+    events.Outcome,
+    PHASES,
+    TEXT,
+    st.none() | VALUES,
+    st.none() | st.dictionaries(TEXT, st.tuples(PHASES, TEXT), min_size=1),
+)
+NOW = st.floats(0, 1e11)
+EVENTS = st.one_of(
+    st.builds(events.Started, NOW),
+    st.builds(events.PodRunning, NOW, TEXT, TEXT),
+    st.builds(events.PodEnded, NOW, TEXT, OUTCOMES),
+    st.builds(events.Woken, NOW),
+    st.builds(events.Resumed, NOW, TEXT, st.dictionaries(TEXT, TEXT)),
+    st.builds(events.TakenUp, NOW),
+    st.builds(events.ShutDown, NOW, st.sampled_from(("Stop", "Terminate"))),
+)
+
+
+@settings(max_examples=30)
+@given(past=st.lists(EVENTS), rest=TEXT)
+@example(past=[events.PodRunning(0.0, "\r\n\u2028\x85", "\udc80")], rest="{")
+def test_what_has_happened_is_read_as_it_was(past: list[events.Event], rest: str) -> None:
+    """Each text, also one that is no Unicode; what follows the last newline does not count."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "journal.jsonl")
+        log = journal.begin(path, {"version": journal.VERSION, "what": rest})
+        log.write([journal.of_event(one) for one in past])
+        log.close()
+        whole = path.read_bytes()
+        path.write_bytes(whole + rest.replace("\n", "").encode("utf-8", "surrogatepass"))
+        assert journal.read(path) == ({"version": journal.VERSION, "what": rest}, past, len(whole))
 
 
 ALL = 'done\n["0","1","4","9","16","25"]'
