@@ -201,6 +201,8 @@ class Machine:
         """Visit again everything that has started, with the variables that the controller has set by then."""
         for name, text in whole_marks(self.marks).items():
             self.run.globals[name] = text
+        for key in part(part(self.run.spec, "workflowMetadata"), "labelsFrom"):
+            del self.run.globals[f"workflow.labels.{key}"]  # Argo has computed ones in its first pass only
         self.run.globals["workflow.status"] = RUNNING
         self.run.begin_pass()
         for node in self.run.nodes.values():
