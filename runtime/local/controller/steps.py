@@ -215,7 +215,7 @@ class Steps(Frame):
                 begin()
                 continue
             self.placeless = True
-            if self.execution.call.frame is None and not self.run.awaits_pods():
+            if self._stands_for_itself():
                 self.hook_refused(FULL, True)
             elif not self.starved():
                 self.group.message = FULL
@@ -238,18 +238,22 @@ class Steps(Frame):
         """A hook that cannot be evaluated or executed makes the group an error; an exit hook, when its steps end.
 
         A template that only the run itself called ends with the group, which represents it then (executeSteps), but
-        waits for running pods (markWorkflowPhase).
+        waits for running pods (markWorkflowPhase). One with retries is represented by the node of these.
         """
         if self.over:
             return
         if not on_exit:
             self._fail_group(ERROR, message)
-        elif self.execution.call.frame is None and not self.run.awaits_pods():
+        elif self._stands_for_itself():
             self.run.mark(self.group, ERROR, message)
             self.abandon()
             self.execution.call.created(self.group)
         else:
             self.refusal = message
+
+    def _stands_for_itself(self) -> bool:
+        """Whether the run ends with it now, as the run itself called it, without retries."""
+        return self.execution.call.frame is None and not self.node.retried and not self.run.awaits_pods()
 
     def one_settled(self, node: Node) -> None:
         """Handle the end of a step and its hooks."""
