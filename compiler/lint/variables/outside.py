@@ -134,6 +134,11 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
 def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     """The finding about a variable that a pod does not have, or Argo: an error in a field where braces are invalid."""
     place, root = path[len(view.path) :], name.partition(".")[0]
+    if place[-2:] == ("retryStrategy", "expression") and root in _OF_TRIES:
+        way = f"write `{as_keys(name)}` without braces: Argo reads the expression as it is"
+        return UnknownVariable(name, (), way)
+    if place[0] == "retryStrategy" and root in ROOTS - {*_OF_TRIES}:
+        return UnknownVariable(name, (), _OF_RETRIES)
     # Only the pods that mount a volume need it.
     text: object = value_at(view.document, path)
     if place[0] == "volumes" and root in BODY_OF:
@@ -230,6 +235,10 @@ _IN_ARGUMENT = (
 )
 _IN_LABEL = (
     "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"
+)
+_OF_RETRIES = (
+    "the retries of all templates know the variables of the workflow only: write `retryStrategy` into "
+    "the template"
 )
 _OF_RUN = "this is made for the run as a whole: name a variable of the workflow"
 

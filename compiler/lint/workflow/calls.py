@@ -213,8 +213,11 @@ def _referred(view: View, call: Call, reference: Object) -> Iterator[Problem]:
         finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
         yield Problem((*call.path, "templateRef"), finding)
     elif call.callee is None and (there := view.templates_of(reference)) is not None:
-        place = (*call.path, "templateRef", "template")
-        yield Problem(place, UndefinedTemplate(reference["template"], there, reference["name"]))
+        place, text = (*call.path, "templateRef", "template"), reference["template"]
+        # Argo checks a name with a tag in it only when the task runs. Source: resolveTemplateOfCall.
+        for path, name in composed(view, call.owner, text, place):
+            if name and name not in there:
+                yield Problem(path, UndefinedTemplate(name, there, reference["name"]))
 
 
 _TARGETS = frozenset(("template", "templateRef", "inline"))
