@@ -158,13 +158,7 @@ class Carrier:
         maker.placed.add(name)
         if maker.store is not None:
             return Mounted((maker.store.volume,))
-        return File(True, "digest" if self._digested(maker) else "")
-
-    def _digested(self, maker: CallPlan) -> bool:
-        """Whether a step outputs the digests of its files: if any step is cached, and this one is a Python step."""
-        target = maker.call.target
-        python = not isinstance(target, PipelineDef) and target.kind == "python"
-        return bool(self.shared.cached) and python and not maker.large and maker.store is None
+        return File(True, "digest" if self.shared.digested(maker) else "")
 
     def _file(
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
@@ -179,7 +173,7 @@ class Carrier:
             if foreign:
                 node = Out(maker.name, "id", t.TEXT, "id")
                 return of_run(self.resolver.out(task, name, expr.type), node)
-            if self._digested(maker):
+            if self.shared.digested(maker):
                 found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
                 return File(False, "digest"), found
         form = self._made(maker, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.forms import PLAIN, ROWS, Carried, handed, inputs, inside, port_types, ports
+from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, port_types, ports
 from flowdsl.compiler.lowering.ends import apart, idle, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick_script import PYTHON, pick
@@ -337,14 +337,15 @@ class Graphs:
         self.written.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site))
         return name
 
-    @staticmethod
-    def _handed(plan: CallPlan) -> list[str]:
-        """The parameters that a call outputs: values, and the locations of its files."""
+    def _handed(self, plan: CallPlan) -> list[str]:
+        """The parameters that a call outputs: values, and the locations and digests of its files."""
         if plan.sub is not None:
             return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
         outs = t.outputs(plan.call.target.signature.returns)
         made = [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
-        return [*made, *(ROWS + name for name in sorted(plan.listed))]
+        files = [out.name for out in outs if t.holds_file(out.type) and out.name in plan.placed]
+        digests = [DIGEST + name for name in files] if self.planner.digested(plan) else []
+        return [*made, *digests, *(ROWS + name for name in sorted(plan.listed))]
 
 
 def _of_type(value: Expr, kind: t.Type) -> Expr:

@@ -185,6 +185,12 @@ class Shared:
         """How a file from outside of the run is passed: with caching, keys distinguish it from others."""
         return marked(file) if self.cached else (File(False), [file])
 
+    def digested(self, maker: CallPlan) -> bool:
+        """Whether a step outputs the digests of its files: if any step is cached, and this one is a Python step."""
+        target = maker.call.target
+        python = not isinstance(target, PipelineDef) and target.kind == "python"
+        return bool(self.cached) and python and not maker.large and maker.store is None
+
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
         known = self.volumes.setdefault(volume.name, volume)

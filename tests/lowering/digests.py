@@ -1,9 +1,9 @@
-"""Digests of files on their way to a key: through lists, records, loops, branches and sub-pipelines."""
+"""Digests of files on their way to a key: lists, records, loops, branches, sub-pipelines, tasks that may fail."""
 
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import choice, fan_out, minimize, pipeline, step, sweep, when
+from flowdsl import Raw, choice, either, fan_out, minimize, pipeline, step, sweep, when
 
 IMAGE = "python:3.12-slim"
 
@@ -49,3 +49,5 @@ def digests(count: int = 3) -> None:
     fan_out(score, over={"run": runs}, files=[one.model, runs[0].model])
     best = sweep(made, over={"number": choice(1, 2)}, objective=minimize("loss"))
     size.options(name="best-size")(best.best.model)
+    tried = make.options(may_fail=True)(4)
+    size.options(name="tried-size")(either(tried.model, Raw("none")))
