@@ -58,7 +58,12 @@ def summary(
     run = machine.run.name
     parts = [_steps(entries, paint, stood_in)]
     parts.extend(
-        rounds_table(one, paint, lambda row: reason(machine.run.by_id, row, folder))
+        rounds_table(
+            one,
+            paint,
+            lambda row: reason(machine.run.by_id, row, folder),
+            way=f"flowdsl get {machine.run.name} --rounds -o wide",
+        )
         for one in tables(entries, run, settings)
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
@@ -147,8 +152,10 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS) -> str:
-    """The rounds of a loop, up to a number; `reason` tells why one failed."""
+def rounds_table(
+    of: Rounds, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS, way: str = "-o wide"
+) -> str:
+    """The rounds of a loop, up to a number; `reason` tells why one failed, `way` is how to see all."""
     rounds = of.rounds
     if len(rounds) > most and of.objective is None:  # what failed is what is looked for
         kept = {one.number for one in [*(one for one in rounds if one.message), *rounds][:most]}
@@ -173,7 +180,7 @@ def rounds_table(of: Rounds, paint: Paint, reason: Callable[[Round], str], most:
     numbers = {name for name in names if all(_is_number(one.values.get(name)) for one in rounds)}
     columns = [Column("#", right=True), *(Column(line(one), least=8, right=one in numbers) for one in names)]
     text = Table([*columns, Column("", least=24)], rows, paint.width()).text(paint)
-    more = f"... and {left} more\n" if left else ""
+    more = f"... {left} more: {way}\n" if left else ""
     return f"{paint(line(title), 'bold')}\n{text}{more}"
 
 

@@ -37,6 +37,28 @@ def halves() -> list[float]:
     assert ["0", "1.5", "0.75"] in lines
 
 
+def test_of_many_rounds_some_are_shown_and_how_to_see_the_others(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "many.py").write_text(
+        """\
+from flowdsl import fan_out, pipeline, step
+
+@step(image="python:3.12-slim")
+def half(number: float) -> float:
+    return number / 2
+
+@pipeline
+def halves() -> list[float]:
+    return fan_out(half, over={"number": [float(number) for number in range(60)]})
+"""
+    )
+    out = flowdsl("many.py", "-q", "--fake", "half=1", "--name", "many").out
+    assert "\n29    29.0     1.0\n... 30 more: flowdsl get many --rounds -o wide\n" in out
+    assert "\n49    49.0     1.0\n... 10 more: -o wide\n" in finished("get", "many", "--rounds").out
+    assert "more" not in finished("get", "many", "--rounds", "-o", "wide").out
+
+
 def test_a_round_that_prints_no_json_is_named(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "rounds.yaml").write_text(
         """\
