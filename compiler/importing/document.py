@@ -14,7 +14,7 @@ from flowdsl.compiler.importing.names import Names, class_name, field, identifie
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph, OfRun
-from flowdsl.compiler.importing.sources import UNSAID, source
+from flowdsl.compiler.importing.sources import FETCHED, UNSAID, source
 from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.kinds import LOCATIONS
 from flowdsl.compiler.tree import entries, inside
@@ -143,7 +143,7 @@ class Reader(Reading):
             return
         found = source(one.said, Scope(self), one.path)
         if found is None:
-            self.refuse(one.path, "where this artifact is stored")
+            self.refuse(one.path, "where this artifact is stored", FETCHED)
             return
         name = self.shelf.constant(one.name, found())
         made.default = lambda: name

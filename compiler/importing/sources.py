@@ -41,6 +41,9 @@ _FLAGS = {"insecure": "insecure", "insecureIgnoreHostKey": "insecure"}
 UNSAID = tuple(one for one in LOCATIONS if one not in _TEXTS)
 """The fields of an artifact for locations that cannot be expressed."""
 
+FETCHED = "let a step fetch it, and pass on the file"
+"""The remedy for such an artifact."""
+
 
 def source(artifact: dict[str, Any], scope: Scope, path: Path) -> Render | None:
     """The expression for the location of an artifact; None if there is none."""

@@ -42,6 +42,8 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
     return [*found, text[end:]] if end < len(text) or not found else found
 
 
+_EACH = "pass on the parameters that are needed, each by its name"
+
 #: Remedies for names that cannot be expressed, by parts of the names.
 _WAYS = {
     "outputs.result": "let the program write what it prints to a file, and say that as one more of its outputs",
@@ -50,7 +52,7 @@ _WAYS = {
     "workflow.uid": "take `{{workflow.name}}`, which no other run of the namespace has",
     "workflow.creationTimestamp": "take `{{workflow.scheduledTime}}` in a CronWorkflow; else let a step print the "
     "time, or let the one who starts a run give it",
-    "workflow.parameters": "pass on the parameters that are needed, each by its name",
+    "workflow.parameters.json": _EACH,
     "pod.name": "take `{{workflow.name}}` and what tells the tasks apart",
 }
 
@@ -59,6 +61,8 @@ def way_out(text: str) -> str:
     """The remedy for a text with a name that cannot be expressed; empty if none is known."""
     if text.strip().endswith(".outputs.parameters"):  # of a loop
         return f"take one of them by its name, as in `{{{{{text.strip()}.NAME}}}}`: the list of its values"
+    if text.strip() == "workflow.parameters":
+        return _EACH
     return next((way for words, way in _WAYS.items() if words in text), "")
 
 

@@ -17,7 +17,7 @@ from flowdsl.compiler.importing.names import identifier
 from flowdsl.compiler.importing.ports import as_text, item_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
-from flowdsl.compiler.importing.sources import source
+from flowdsl.compiler.importing.sources import FETCHED, source
 from flowdsl.compiler.importing.tagged import pieces, value_of, way_out
 from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.kinds import LOCATIONS
@@ -304,7 +304,7 @@ def _file(graph: Graph, one: Entry, taken: Slot) -> Render:
     if any(kind in said for kind in LOCATIONS):
         made = source(said, graph, one.path)
         if made is None:
-            graph.refuse(one.path, "where this artifact is stored")
+            graph.refuse(one.path, "where this artifact is stored", FETCHED)
         return made or constant("None")
     field = next((field for field in ("from", "fromExpression") if said.get(field)), "")
     text, found = str(said.get(field)), None
@@ -313,7 +313,7 @@ def _file(graph: Graph, one: Entry, taken: Slot) -> Render:
     elif body := tags(text):
         found = graph.variable(body[0].path)
     if field and (found is None or found.port is not None):
-        graph.refuse((*one.path, field), f"`{text}`")
+        graph.refuse((*one.path, field), f"`{text}`", way_out(text))
     if found is not None and found.file is not None:
         may_miss(graph, found.file, one)
         found.file.hand(taken)
