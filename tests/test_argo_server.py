@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -29,6 +28,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unsupported,
 )
 from flowdsl.runtime.local.controller.names import pod_name
+from tests.loopback import Loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,14 +97,8 @@ class Standing:
 
             do_GET = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815 -- the names of http.server
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        listener = Loopback(Handler)
+        self.url, self.close = listener.url, listener.close
 
     # --- what it does ----------------------------------------------------------------------------------
 

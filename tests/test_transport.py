@@ -26,7 +26,8 @@ from flowdsl.runtime.cluster.seam import metadata_of
 from flowdsl.runtime.cluster.transport import Access, Transport
 from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unreachable
 from tests.cluster.faults import FAULTS, Fault, Proxy
-from tests.cluster.objects import Objects, Served, kubeconfig
+from tests.cluster.objects import Objects, kubeconfig, serving
+from tests.loopback import Loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +47,7 @@ def objects() -> Objects:
 
 @pytest.fixture
 def url(objects: Objects) -> Iterator[str]:
-    with Served(objects) as served:
+    with serving(objects) as served:
         yield served.url
 
 
@@ -418,8 +419,7 @@ def test_what_happens_in_a_gap_is_made_up_from_what_is_there(
 
 
 def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-    from threading import Thread
+    from http.server import BaseHTTPRequestHandler
 
     class Portal(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: Any) -> None:
@@ -438,10 +438,8 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             self.end_headers()
             self.wfile.write(b'{"kind": "Page", "metadata": {}}')
 
-    server = HTTPServer(("127.0.0.1", 0), Portal)
-    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        url = f"http://127.0.0.1:{server.server_port}"
+    with Loopback(Portal) as server:
+        url = server.url
         cluster = connect(kubeconfig(url, tmp_path / "config"), QUICK)
         with pytest.raises(
             Unreachable, match=rf"of {url} is not what the Kubernetes API gives: please log in$"
@@ -453,9 +451,6 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             cluster.get(POD, "c403")
         with pytest.raises(Refusal, match="sends on to https://login"):
             cluster.get(POD, "c302")
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def test_nothing_of_it_is_loaded_before_it_is_needed(tmp_path: Path) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
-import ssl
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +11,7 @@ import pytest
 
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.runtime.cluster import follow
+from tests.apiserver.broken import behind
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.history import load
 from tests.apiserver.proofs import SHORT
@@ -73,12 +71,7 @@ numbers = count(1)
 def proxy(
     server: ApiServer, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Proxy]:
-    context = ssl.create_default_context(cafile=str(server.authority))
-    connect = partial(http.client.HTTPSConnection, "127.0.0.1", server.port, timeout=600, context=context)
-    with Proxy(connect, late=1.3) as made:
-        config = json.loads(server.kubeconfig("admin", namespace).read_text())
-        config["clusters"][0]["cluster"] = {"server": made.url}
-        (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    with behind(server, tmp_path / "kubeconfig", namespace, late=1.3) as made:
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         monkeypatch.setenv("COLUMNS", "140")
         monkeypatch.chdir(tmp_path)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import http.client
-import json
-import ssl
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.apiserver.broken import behind
 from tests.apiserver.history import load
 from tests.apiserver.proofs import SHORT
 from tests.apiserver.replay import Replay
@@ -20,7 +17,7 @@ from tests.artifacts.objects import Objects
 from tests.artifacts.runs import there, told
 from tests.artifacts.test_fetch import tgz
 from tests.artifacts.test_large import arrives
-from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
+from tests.cluster.faults import FAULTS, Fault, until_it_passes
 from tests.corpus import corpus
 
 Object = dict[str, Any]
@@ -155,12 +152,7 @@ def test_a_broken_request_leaves_no_file_that_only_looks_complete(
     fault: Fault,
 ) -> None:
     secret(server, namespace)
-    context = ssl.create_default_context(cafile=str(server.authority))
-    connect = partial(http.client.HTTPSConnection, "127.0.0.1", server.port, timeout=600, context=context)
-    with Proxy(connect, late=1.3) as proxy:
-        config = json.loads(server.kubeconfig().read_text())
-        config["clusters"][0]["cluster"] = {"server": proxy.url}
-        (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    with behind(server, tmp_path / "kubeconfig", late=1.3) as proxy:
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
 
         def attempt(number: int) -> None:

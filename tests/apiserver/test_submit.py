@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import ssl
 import threading
 import time
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.transport import Access, Transport
 from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
+from tests.apiserver.broken import behind
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.server import ApiServer, until
 from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
@@ -75,12 +74,7 @@ def meanwhile(done: Callable[[], None]) -> Generator[None]:
 def proxy(
     server: ApiServer, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Proxy]:
-    context = ssl.create_default_context(cafile=str(server.authority))
-    connect = partial(http.client.HTTPSConnection, "127.0.0.1", server.port, timeout=600, context=context)
-    with Proxy(connect, late=2.5) as made:
-        config = json.loads(server.kubeconfig("admin", namespace).read_text())
-        config["clusters"][0]["cluster"] = {"server": made.url}
-        (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    with behind(server, tmp_path / "kubeconfig", namespace, late=2.5) as made:
         (tmp_path / "tiny.py").write_text(PIPELINE)
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         monkeypatch.chdir(tmp_path)

@@ -7,8 +7,10 @@ import http.client
 import json
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+from tests.loopback import Loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,16 +52,13 @@ class Proxy:
         self._closing = threading.Event()
 
     def __enter__(self) -> Self:
-        self._listener = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._listener.daemon_threads = True
-        threading.Thread(target=self._listener.serve_forever, args=(0.02,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self._listener.server_port}"
+        self._listener = Loopback(_handler(self))
+        self.url = self._listener.url
         return self
 
     def __exit__(self, *_: object) -> None:
         self._closing.set()
-        self._listener.shutdown()
-        self._listener.server_close()
+        self._listener.close()
 
     def break_at(self, number: int, fault: Fault | None) -> None:
         """Break the request of a number, counted from now."""

@@ -5,6 +5,7 @@ What it does is proven against the real one: the tests of `tests/apiserver` ask 
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gzip
 import json
@@ -12,12 +13,14 @@ import re
 import threading
 import time
 import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self, cast
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs, urlsplit
 
+from tests.loopback import Loopback
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
 Object = dict[str, Any]
@@ -180,24 +183,13 @@ class Objects:
                     send({"type": kind, "object": each})
 
 
-class Served:
-    """Objects behind a port of loopback. A context."""
-
-    def __init__(self, objects: Objects) -> None:
-        self.objects = objects
-
-    def __enter__(self) -> Self:
-        self._closing = threading.Event()
-        self._listener = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self.objects, self._closing))
-        self._listener.daemon_threads = True
-        threading.Thread(target=self._listener.serve_forever, args=(0.02,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self._listener.server_port}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        self._listener.shutdown()
-        self._listener.server_close()
+@contextlib.contextmanager
+def serving(objects: Objects) -> Generator[Loopback]:
+    """The objects behind a port of this machine."""
+    closing = threading.Event()
+    with Loopback(_handler(objects, closing)) as listener:
+        yield listener
+        closing.set()
 
 
 def kubeconfig(url: str, path: Path, namespace: str = "default", user: Object | None = None) -> Path:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tests.cluster.faults import Proxy
-from tests.cluster.objects import Served, kubeconfig
+from tests.cluster.objects import kubeconfig, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -40,9 +40,10 @@ def tiny(lr: float = 0.5) -> None:
 @contextlib.contextmanager
 def served(objects: Objects, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Proxy]:
     """A proxy in front of an API server with the objects, to which commands talk that are run in the folder."""
-    with Served(objects) as server:
-        port = int(server.url.rpartition(":")[2])
-        with Proxy(partial(http.client.HTTPConnection, "127.0.0.1", port, timeout=60), late=1.2) as proxy:
+    with serving(objects) as server:
+        with Proxy(
+            partial(http.client.HTTPConnection, "127.0.0.1", server.port, timeout=60), late=1.2
+        ) as proxy:
             monkeypatch.setenv("KUBECONFIG", str(kubeconfig(proxy.url, folder / "kubeconfig")))
             monkeypatch.chdir(folder)
             yield proxy

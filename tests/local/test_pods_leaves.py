@@ -6,7 +6,6 @@ import http.server
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.local.harness import PYTHON, Harness, harness, result, sh
+from tests.loopback import Loopback
 
 Json = dict[str, Any]
 
@@ -40,11 +40,8 @@ class Echo(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with Loopback(Echo) as server:
+        yield server.url
 
 
 @pytest.fixture
