@@ -194,6 +194,8 @@ def files_of_loops(plain: Plain, m: Any, volumes: Volumes, more: bool = True) ->
         models = [runs[1].model, runs[0].model]
     plain("show", m.show, models[0])
     plain("show-any", m.show_any, models[1])
+    for number, model in enumerate((volumes["datasets"] / "words", None)):
+        plain(f"each.show-any({number})", m.show_any, model)
 
 
 def sweeps(plain: Plain, m: Any, volumes: Volumes, points: list[Any], least: float = 0.5) -> None:

@@ -124,7 +124,11 @@ def test_its_deadline_ends_the_pods(tmp_path: Path) -> None:
             "import time; time.sleep(100)",
             name="other",
             spec={"activeDeadlineSeconds": 1},
-            resource={"successCondition": "status.failed > 0", "failureCondition": ""},
+            resource={
+                "action": "create",
+                "successCondition": "status.failed > 0",
+                "failureCondition": "",
+            },
             outputs={"parameters": reason},
         )
         done = pods.run(waits, "two")

@@ -1,9 +1,11 @@
-"""Files of a loop that may not run, and of loops inside of the items of another one."""
+"""Files of a loop that may not run, of loops inside of the items of another one, and items without a file."""
 
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import either, fan_out, pipeline, step, when
+from flowdsl import Volume, either, fan_out, pipeline, step, when
+
+DATA = Volume("datasets")
 
 
 class Trained(NamedTuple):
@@ -52,3 +54,4 @@ def files_of_loops(more: bool = True) -> None:
         runs = fan_out(train.options(name="runs"), over={"rate": [4.0, 8.0]}, name="e")
     show(either(runs[1].model, usual.model))
     show_any(either(runs[0].model, None))
+    fan_out(show_any.options(name="each"), over={"model": [DATA / "words", None]})
