@@ -115,6 +115,8 @@ def test_trees() -> None:
         "fold", "  fold(0)", "    fold(0).fit", "    fold(0).score", "  fold(1)", "    fold(1).fit",
         "    fold(1).score", "onExit",
     ]  # fmt: skip
+    assert drawn(of_nodes({"id": "r", "type": "DAG", "phase": "Running"}).entries) == []
+    assert drawn(of_nodes({"id": "r", "templateName": "main"}).entries) == ["main"]
     (_, trials) = Run(sweep().workflow).entries
     assert [one.name for one in trials.rounds] == [f"({at})" for at in range(6)]
     assert trials.phase == "Running"

@@ -132,8 +132,7 @@ class Port:
         if root.record is not None and all(records(one, root.record.fields) is not None for one in known):
             return f"list[{root.record.kind}]" if root.items else root.record.kind
         if root.items and root.record is None and all(parsed(one) is not None for one in known):
-            numbers = known and not root.unknown and not root.text and all(map(_integers, known))
-            return "list[int]" if numbers else "list[str]"
+            return "list[str]"
         if root.choices and not root.unknown and set(known) <= {*root.choices}:
             return f"Literal[{', '.join(quoted(one) for one in root.choices)}]"
         if root.text:
@@ -163,7 +162,7 @@ class Port:
             return listed(record.value(one) for one in records(text, record.fields) or ())
         if kind.startswith("list"):
             items = parsed(text) or []
-            return literal([one if kind == "list[int]" else item_text(one) for one in items])
+            return literal([item_text(one) for one in items])
         return number(text) if kind in ("int", "float") else quoted(text)
 
 
@@ -232,10 +231,6 @@ def _whole(text: str) -> bool:
 def _fraction(text: str) -> bool:
     """Whether a text is a number in Python's notation, but no integer."""
     return _NUMBER.fullmatch(text) is not None and "." in text and repr(float(text)) == text
-
-
-def _integers(text: str) -> bool:
-    return all(type(one) is int for one in parsed(text) or ())
 
 
 def as_text(value: object) -> str:

@@ -55,7 +55,7 @@ def total(amounts: Iterable[Amounts]) -> int:
 def used(node: Node, wanted: Amounts, now: float) -> float:
     """The GPU-seconds of a scheduled pod: as the controller counts them, else devices times duration."""
     known = [float(value) for name, value in _durations(node.found).items() if is_gpu(name)]
-    if known or not wanted:
+    if known:
         return sum(known)
     return total([wanted]) * max(0.0, (now if node.finished is None else node.finished) - node.started)
 

@@ -79,9 +79,18 @@ EVERYTHING = {
 }
 
 
-def test_all_arrives(on: On, run: Json, tmp_path: Path) -> None:
+def test_all_arrives(on: On, run: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     on(run)
     assert command([]) == 0
+    assert sorted(capsys.readouterr().err.splitlines()) == [
+        "make.clean: 5 bytes",
+        "make.model: 2 files, 101 bytes",
+        "make.notes: 5 bytes",
+        "make.packed: 2 files, 2 bytes",
+        "make.said: 8 bytes",
+        "train(0).model: 1 file, 1 byte",
+        "train(1).model: 1 file, 1 byte",
+    ]
     assert there(tmp_path / "demo") == EVERYTHING
     assert sorted(one.name for one in (tmp_path / "demo/.flowdsl").iterdir()) == ["lock"]
 

@@ -97,9 +97,14 @@ def make(name: str) -> MakeOutputs:
     )
 
 
-@container(image="busybox:1")
+@container(image="python:3.12-slim")
 def say(m: list[str]) -> None:
-    command("echo", m)
+    source = """
+        import os
+        import json
+        print(*json.loads(os.environ["M"]))
+    """
+    command("python3", source=source, env={"M": m})
 
 
 @pipeline
