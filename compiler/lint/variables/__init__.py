@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables import (
     arguments,
+    computed_labels,
     default_inputs,
     global_outputs,
     inline,
@@ -38,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     outside.circular,
     arguments.given_to_base,
     metrics.metrics,
+    computed_labels.forgotten,
     global_outputs.early,
     global_outputs.never_noted,
     global_outputs.replaced,

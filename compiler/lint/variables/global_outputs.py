@@ -17,9 +17,6 @@ from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string, value_at
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.expression import parse
-from flowdsl.grammar.expression_tree import variables
 from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Path
-    from flowdsl.grammar.template import Tag
 
 
 class TooEarly(Finding):
@@ -258,18 +254,8 @@ def _uses(owner: Template, names: Container[str]) -> Iterator[tuple[Call, str, P
         texts = {field: call.data[field] for field in ("arguments", "when", *LOOPS) if field in call.data}
         for path, _, text in strings(texts, call.path):
             for tag in tags(text) if "{{" in text else ():
-                if name := next(filter(names.__contains__, _named(tag)), ""):
+                if name := next(filter(names.__contains__, tag.names), ""):
                     yield call, name, path, (tag.start, tag.end)
-
-
-def _named(tag: Tag) -> Iterable[str]:
-    """The variables in a tag."""
-    if tag.kind != "expression":
-        return (tag.body.strip(),)
-    try:
-        return [".".join(each.path) for each in variables(parse(tag.body))]
-    except GrammarError:
-        return ()
 
 
 def _is_once(view: View, template: Template) -> bool:

@@ -22,6 +22,7 @@ from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import (
     EarlyError,
     marks,
+    of_parameters,
     settled,
     spec_of,
     variables,
@@ -199,7 +200,10 @@ class Machine:
 
     def _second_pass(self) -> None:
         """Visit again everything that has started, with the variables that the controller has set by then."""
-        for name, text in whole_marks(self.marks).items():
+        later = whole_marks(self.marks)
+        if not part(self.manifest, "spec").get("workflowTemplateRef"):  # its spec is read as it was stored
+            later |= of_parameters(self.run.arguments, self.run.config)
+        for name, text in later.items():
             self.run.globals[name] = text
         for key in part(part(self.run.spec, "workflowMetadata"), "labelsFrom"):
             del self.run.globals[f"workflow.labels.{key}"]  # Argo has computed ones in its first pass only

@@ -123,11 +123,7 @@ def variables(
     for sign in _FORMATS:
         text = {"L": ".000", "Z": "UTC", "z": "+0000"}.get(sign) or created.strftime(f"%{sign}")
         found[f"workflow.creationTimestamp.{sign}"] = text
-    arguments: Json = part(spec, "arguments")
-    parameters: list[Json] = several(arguments, "parameters")
-    found["workflow.parameters"] = found["workflow.parameters.json"] = parameters_json(parameters)
-    for one in parameters:
-        found[f"workflow.parameters.{one['name']}"] = _parameter(one, config)
+    found |= of_parameters(part(spec, "arguments"), config)
     own = marks(manifest)
     written: Json = part(spec, "workflowMetadata")
     found |= _marks(own, written)
@@ -148,6 +144,13 @@ def variables(
         _check_label(value, f'for label "{key}" and expression "{quoted(source["expression"])}"')
         made[f"workflow.labels.{key}"] = computed[key] = value
     return made, {kind: _texts(kind, own, more, {"labels": computed}, _OWN) for kind in _MARKS}
+
+
+def of_parameters(arguments: Json, config: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The variables of the parameters of a workflow, of all and of each. Raises ArgoError."""
+    parameters: list[Json] = several(arguments, "parameters")
+    found = dict.fromkeys(("workflow.parameters", "workflow.parameters.json"), parameters_json(parameters))
+    return found | {f"workflow.parameters.{one['name']}": _parameter(one, config) for one in parameters}
 
 
 def _check_label(value: str, where: str) -> None:
