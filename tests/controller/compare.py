@@ -24,6 +24,7 @@ ENDED = ("Succeeded", "Failed", "Error")
 
 #: Parts of Argo's messages for which the machine deliberately has other words.
 OTHER_WORDS = (
+    "asInt(lastRetry.duration)",  # MOMENT is a part of it
     "Invalid 'when' expression",  # govaluate uses its own names of tokens
     "Error applying PodSpecPatch",  # without details
     "failed to unmarshall JSON expression",  # depends on the version of Go that builds the tests
