@@ -10,12 +10,19 @@ from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.pods import jobs, trainings
+from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked, placed
 from flowdsl.compiler.lint.pods.untyped import WORD, counts
 from flowdsl.compiler.lint.pods.workloads import metadata_of, not_a_field, pod_of
-from flowdsl.compiler.lint.workflow.names import label_faults
+from flowdsl.compiler.lint.workflow.names import (
+    BadContainerName,
+    BadVariableName,
+    BadVolumeName,
+    label_faults,
+)
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (
     OutOfRange,
@@ -40,11 +47,13 @@ from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.cron import NeverComes, cron
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import (
+    dns_name,
     is_data_key,
     is_dns_label,
     is_dns_subdomain,
     is_label_value,
     is_qualified_name,
+    is_relaxed_env_name,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +99,9 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
         if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and WORD not in finding.message:
             yield f"{what} is refused: {finding.message}", finding.advice
     is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
-    found_below = chain(whole(name, data, ()), _parts(data)) if name == "PodSpec" else values(name, data)
+    found_below = (
+        chain(whole(name, data, ()), _names(data), _parts(data)) if name == "PodSpec" else values(name, data)
+    )
     for found in found_below if is_sound else ():
         if WORD not in found.message and found.severity == "error":
             yield f"{what} is refused: {found.message}", found.advice
@@ -102,8 +113,30 @@ def is_amount(finding: Finding) -> bool:
     return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
 
 
+def _names(pod: Object) -> Iterator[Finding]:
+    """Invalid names in a pod: of its containers, their variables and images, its volumes, and labels of nodes."""
+    form = "at most 63 lower-case letters, digits and `-`"
+    for container in _containers(pod):
+        name, image = string(container, "name"), string(container, "image")
+        if name and not is_dns_label(name):
+            yield BadContainerName(name, form, dns_name(name) or "container")
+        if image != image.strip():
+            yield BadImage(image, "a name has no blanks")
+        for variable in entries(container, "env"):
+            if (name := string(variable, "name")) and not is_relaxed_env_name(name):
+                yield BadVariableName(name)
+    for volume in entries(pod, "volumes"):
+        if (name := string(volume, "name")) and not is_dns_label(name):
+            yield BadVolumeName(name, dns_name(name) or "volume")
+    nodes = inside(pod, "nodeSelector")
+    yield from (each.finding for each in label_faults(nodes, (), "a node's label", filled=True))
+
+
 def _parts(pod: Object) -> Iterator[Finding]:
-    """What is wrong with the resources that the containers of a pod request, and with its scheduling."""
+    """What is wrong with the resources that the containers of a pod request, its scheduling, and its name servers."""
+    if pod.get("dnsPolicy") == "None" and not inside(pod, "dnsConfig").get("nameservers"):
+        way = "add `nameservers` under `dnsConfig`, or remove `dnsPolicy`"
+        yield Incomplete("`dnsPolicy: None`", "`dnsConfig.nameservers`", way)
     for container in _containers(pod):
         yield from (each.finding for each in asked(inside(container, "resources"), ()))
     yield from (each.finding for each in placed(pod, ()))
@@ -123,6 +156,10 @@ def _twice(pod: Object, what: str) -> Iterator[Flaw]:
     for sort, names in (
         ("containers", [string(each, "name") for each in containers]),
         ("volumes", [string(each, "name") for each in entries(pod, "volumes")]),
+        *(
+            ("ports of one container", [string(port, "name") for port in entries(each, "ports")])
+            for each in containers
+        ),
         *mounts,
     ):
         for name, count in Counter(names).items():
@@ -286,6 +323,48 @@ def _service(body: Any) -> Iterator[Flaw]:
                 yield "a port of the Service has no `name`", "add one to each, where there are several"
 
 
+def _rules(body: Any) -> Iterator[Flaw]:
+    """The rules of a Role. Source: Kubernetes, ValidatePolicyRule in pkg/apis/rbac/validation."""
+    kind = body["kind"]
+    for rule in mappings_at(body, "rules"):
+        paths = rule.get("nonResourceURLs")
+        if not rule.get("verbs"):
+            yield f"a rule of the {kind} has no `verbs`", "add what it allows, such as `verbs: [get, list]`"
+        if paths and (kind == "Role" or rule.get("resources") or rule.get("apiGroups")):
+            other = (
+                "only a ClusterRole can have" if kind == "Role" else "excludes `resources` and `apiGroups`"
+            )
+            yield f"a rule of the {kind} has `nonResourceURLs`, which {other}", "make a rule of its own of it"
+        for field, example in (("apiGroups", '[""]'), ("resources", "[pods]")):
+            if not (paths or rule.get(field)):
+                yield f"a rule of the {kind} has no `{field}`", f"add them, such as `{field}: {example}`"
+
+
+def _bound(body: Any) -> Iterator[Flaw]:
+    """The role and the subjects of a binding. Source: Kubernetes, ValidateRoleBinding and those around it."""
+    kind, role = body["kind"], mapping_at(body, "roleRef")
+    roles = ("ClusterRole",) if kind == "ClusterRoleBinding" else ("Role", "ClusterRole")
+    if body.get("roleRef") != WORD:
+        for field in ("kind", "name"):
+            if not role.get(field):
+                way = "add `roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: NAME}`"
+                yield f"the {kind} has no `roleRef.{field}`", way.replace("kind: Role", f"kind: {roles[0]}")
+    found = str(role.get("kind") or roles[0])
+    if found not in roles and WORD not in found:
+        yield f"the {kind} refers to a `{found}`", instead(found, roles)
+    for subject in mappings_at(body, "subjects"):
+        of = str(subject.get("kind") or "")
+        if of not in _SUBJECTS and WORD not in of:
+            yield f"a subject of the {kind} is of the kind `{of}`", instead(of, _SUBJECTS)
+        if not subject.get("name"):
+            yield f"a subject of the {kind} has no `name`", "add the name of the account, user or group"
+        if of == "ServiceAccount" and kind == "ClusterRoleBinding" and not subject.get("namespace"):
+            yield f"a ServiceAccount of the {kind} has no `namespace`", "add the namespace of the account"
+
+
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+
+
 def _schedule(body: Any) -> Iterator[Flaw]:
     """The schedule of a CronJob."""
     text = mapping_at(body, "spec").get("schedule")
@@ -369,6 +448,8 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("batch/v1", "Job"): _of_job,
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): _of_job_set,
     ("kubeflow.org/v2beta1", "MPIJob"): _of_training,
+    **{("rbac.authorization.k8s.io/v1", kind): _rules for kind in ("ClusterRole", "Role")},
+    **{("rbac.authorization.k8s.io/v1", f"{kind}Binding"): _bound for kind in ("ClusterRole", "Role")},
     ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): _runtime,
     ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): _runtime,
     **{("kubeflow.org/v1", kind): _of_training for kind in trainings.TRAININGS},
