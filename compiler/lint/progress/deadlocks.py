@@ -54,6 +54,39 @@ class PlaceInside(Finding):
     lock: str
 
 
+class HookWaits(Finding):
+    """A hook that waits for a lock of its own task, which releases it when its hooks have ended."""
+
+    code = "FD895"
+    title = (
+        "hook `{hook}` of `{task}` waits for the lock `{lock}`, which `{task}` keeps until the hook has ended"
+    )
+    label = "both wait forever"
+    help = "take the lock in only one of them, or name the hook `exit`, which runs when the lock is free"
+    hook: str
+    task: str
+    lock: str
+
+
+def hooked(view: View) -> Iterator[Problem]:
+    """No hook of a task in a DAG waits for a mutex of the task.
+
+    Argo looks at the hooks of a task that has ended before it releases the lock; after that, it runs the hook
+    `exit`. In a list of steps the lock is released first. Source: executeDAGTask in workflow/controller/dag.go
+    of Argo 4.1, and a real controller.
+    """
+    for hook in view.calls:
+        task, runs = hook.parent, hook.callee
+        if task is None or not task.is_task or task.callee is None or runs is None or hook.title == "exit":
+            continue
+        locks = {lock for _, lock in _mutexes(view, _locking(view, task.callee))}
+        for template in (runs, *below(view, runs)) if locks else ():
+            found = locks.intersection(lock for _, lock in _mutexes(view, _locking(view, template)))
+            if found:
+                yield Problem(hook.path, HookWaits(hook.title, task.title, min(found)[1]), on_key=True)
+                break
+
+
 def held(view: View) -> Iterator[Problem]:
     """No template waits for a mutex or semaphore slot that one of its callers holds: neither ever ends.
 
