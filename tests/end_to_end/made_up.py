@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from flowdsl.values.lift import items_of
@@ -129,25 +129,39 @@ def _given(arguments: dict[str, str]) -> str:
 
 # --- made up -----------------------------------------------------------------------------------------
 
-SIGNATURES = {
-    name: (
-        {one.name: str(one.annotation) for one in signature.parameters.values()},
-        str(signature.return_annotation),
-    )
-    for name, function in vars(steps).items()
-    if hasattr(function, "options") and (signature := inspect.signature(function))
-}
-"""The parameters and results of the steps, as they are annotated."""
 
-DEFAULTS = {
-    name: [
-        one.name
-        for one in inspect.signature(getattr(steps, name)).parameters.values()
-        if one.default is not one.empty
-    ]
-    for name in SIGNATURES
-}
-"""The parameters of the steps that have a default."""
+def signatures(module: ModuleType) -> dict[str, tuple[dict[str, str], str]]:
+    """The parameters and results of the steps of a module, as they are annotated."""
+    return {
+        name: (
+            {one.name: str(one.annotation) for one in signature.parameters.values()},
+            str(signature.return_annotation),
+        )
+        for name, function in vars(module).items()
+        if hasattr(function, "options") and (signature := inspect.signature(function))
+    }
+
+
+class Words(NamedTuple):
+    """What pipelines are made of: steps, the types of parameters and results, and how values of a type are made."""
+
+    steps: ModuleType
+    signatures: dict[str, tuple[dict[str, str], str]]
+    kinds: tuple[str, ...]  # of the parameters of pipelines that are called
+    returns: tuple[str, ...]
+    parameters: dict[str, str]  # of the entrypoint
+    literals: dict[str, tuple[str, ...]]
+    searched: dict[str, str]
+    parts: dict[str, tuple[tuple[str, str], ...]]
+    operators: dict[str, tuple[tuple[str, str], ...]]
+    made: dict[str, tuple[str, tuple[str, ...]]]  # the form of a value, and the types of what it is made of
+    compared: dict[str, tuple[str, ...]]
+
+    def defaults(self, name: str) -> list[str]:
+        """The parameters of a step that have a default."""
+        signature = inspect.signature(getattr(self.steps, name))
+        return [one.name for one in signature.parameters.values() if one.default is not one.empty]
+
 
 LITERALS = {
     "int": ("-3", "0", "1", "2", "5", "9"),
@@ -239,35 +253,59 @@ MADE = {
     "dict[Mode, str]": ("{{Mode.EXACT: {}, Mode.FAST: {}}}", ("str", "str")),
     "tuple[int, str]": ("({}, {})", ("int", "str")),
 }
-"""Values that are made of others: their form, and the types of the others."""
-COMPARED = {
+COMPARED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("int", "float", "date", "UUID"), ("<", ">=", "==", "!=")),
     **dict.fromkeys(("str", "Mode"), ("==", "!=")),
 }
 
 
+VALUES = Words(
+    steps,
+    signatures(steps),
+    (
+        *("int", "str", "float", "bool", "Row", "int | None", "list[int]", "Mode", "dict[str, int]", "date"),
+        *("Decimal", "UUID", "timedelta", "Bill", "dict[UUID, Decimal]", "Decimal | None", "Job"),
+        *("tuple[int, str]", "Row | None", "list[list[int]]", "dict[Mode, str]"),
+    ),
+    ("int", "str", "float", "bool", "Row", "list[int]", "date", "Decimal", "Bill", "Job", "Mode"),
+    {
+        "n": "int",
+        "f": "float",
+        "t": "str",
+        "b": "bool",
+        "xs": "list[int]",
+        "m": "int | None",
+        "d": "date",
+        "p": "Decimal",
+        "i": "UUID",
+    },
+    LITERALS,
+    SEARCHED,
+    PARTS,
+    OPERATORS,
+    MADE,
+    COMPARED,
+)
+
+
 class Maker:
     """Makes up a pipeline, and those that it calls."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, words: Words = VALUES) -> None:
         self.random = random
+        self.words = words
         self.made: list[Pipeline] = []
         self.count = 0
 
     def program(self) -> list[Pipeline]:
         """The pipelines; the last one is the entrypoint."""
-        kinds = ["int", "str", "float", "bool", "Row", "int | None", "list[int]", "Mode", "dict[str, int]"]
-        kinds += ["date", "Decimal", "UUID", "timedelta", "Bill", "dict[UUID, Decimal]", "Decimal | None"]
-        kinds += ["Job", "tuple[int, str]", "Row | None", "list[list[int]]", "dict[Mode, str]"]
         for number in range(self.random.choice((0, 0, 1, 1, 2))):
-            parameters = {f"q{one}": self.random.choice(kinds) for one in range(self.random.randint(1, 3))}
-            returns = self.random.choice(
-                ("int", "str", "float", "bool", "Row", "list[int]", "date", "Decimal", "Bill", "Job", "Mode")
-            )
+            parameters = {
+                f"q{one}": self.random.choice(self.words.kinds) for one in range(self.random.randint(1, 3))
+            }
+            returns = self.random.choice(self.words.returns)
             self.made.append(self.pipeline(f"sub{number}", parameters, 3, 1, returns))
-        parameters = {"n": "int", "f": "float", "t": "str", "b": "bool", "xs": "list[int]", "m": "int | None"}
-        parameters |= {"d": "date", "p": "Decimal", "i": "UUID"}
-        self.made.append(self.pipeline("main", parameters, 6, 2, None))
+        self.made.append(self.pipeline("main", self.words.parameters, 6, 2, None))
         return self.made
 
     def pipeline(
@@ -297,7 +335,7 @@ class Maker:
 
     def literal(self, kind: str) -> str:
         """A value known now."""
-        return self.random.choice(LITERALS[kind])
+        return self.random.choice(self.words.literals[kind])
 
     def value(self, known: list[Value], kind: str, depth: int = 2) -> Value:
         """A value of a type: one that is known, one that is made of those, or a literal."""
@@ -320,17 +358,19 @@ class Maker:
             return lambda: Value(f"either({one.source}, {self.value(known, kind, depth - 1).source})", kind)
 
         for one in known:
-            ways += [part(one, form) for form, made in PARTS.get(one.kind, ()) if made == kind]
+            ways += [part(one, form) for form, made in self.words.parts.get(one.kind, ()) if made == kind]
             if one.kind == f"{kind} | None":
                 ways.append(default(one))
             if kind == "bool" and one.kind.endswith("| None"):
                 ways.append(part(one, "({} != None)"))
-        ways += [self.operation(known, kind, *operator, depth) for operator in OPERATORS.get(kind, ())]
-        if kind in MADE:
+        ways += [
+            self.operation(known, kind, *operator, depth) for operator in self.words.operators.get(kind, ())
+        ]
+        if kind in self.words.made:
             ways.append(self.combined(known, kind, depth))
         if kind == "bool":
-            ways += [self.comparison(known, other, depth) for other in COMPARED]
-        if kind.startswith("list[") and f"{kind[5:-1]}" in LITERALS:
+            ways += [self.comparison(known, other, depth) for other in self.words.compared]
+        if kind.startswith("list[") and f"{kind[5:-1]}" in self.words.literals:
             ways.append(lambda: self.written(known, kind))
         return ways
 
@@ -347,7 +387,7 @@ class Maker:
 
     def combined(self, known: list[Value], kind: str, depth: int) -> Callable[[], Value]:
         """A value that is made of several."""
-        form, kinds = MADE[kind]
+        form, kinds = self.words.made[kind]
 
         def made() -> Value:
             parts = [self.value(known, one, depth - 1) for one in kinds]
@@ -361,7 +401,7 @@ class Maker:
 
         def made() -> Value:
             left, right = self.value(known, kind, depth - 1), self.value(known, kind, depth - 1)
-            sign = self.random.choice(COMPARED[kind])
+            sign = self.random.choice(self.words.compared[kind])
             return Value(f"({left.source} {sign} {right.source})", "bool", left.live or right.live)
 
         return made
@@ -392,9 +432,9 @@ class Maker:
             sub = self.random.choice(self.made)
             assert sub.result is not None
             return sub.name, sub.parameters, sub.result.kind
-        name = "fragile" if self.chance(0.1) else self.random.choice([*SIGNATURES])
-        parameters, returns = SIGNATURES[name]
-        left_out = {one for one in DEFAULTS[name] if self.chance(0.2)}
+        name = "fragile" if self.chance(0.1) else self.random.choice([*self.words.signatures])
+        parameters, returns = self.words.signatures[name]
+        left_out = {one for one in self.words.defaults(name) if self.chance(0.2)}
         return name, {one: kind for one, kind in parameters.items() if one not in left_out}, returns
 
     def arguments(self, known: list[Value], parameters: dict[str, str]) -> dict[str, str]:
@@ -410,7 +450,7 @@ class Maker:
         call = Call(self.name(), target, self.arguments(known, parameters), after, may_fail)
         if not may_fail:
             known.append(Value(call.name, returns))
-        elif returns in LITERALS and not returns.endswith("| None"):
+        elif returns in self.words.literals and not returns.endswith("| None"):
             known.append(Value(f"either({call.name}, {self.value(known, returns, 1).source})", returns))
         return call
 
@@ -427,7 +467,7 @@ class Maker:
     def loop(self, known: list[Value]) -> Loop | None:
         """A loop; None where the step or pipeline takes nothing that there are lists of."""
         target, parameters, returns = self.target()
-        able = [name for name, kind in parameters.items() if f"list[{kind}]" in LITERALS]
+        able = [name for name, kind in parameters.items() if f"list[{kind}]" in self.words.literals]
         if not able:
             return None
         names = self.random.sample(able, min(len(able), self.random.choice((1, 1, 2))))
@@ -437,13 +477,16 @@ class Maker:
             counts = [one.source for one in known if one.kind == "int"]
             over = {names[0]: f"counted({self.random.choice(counts)})"} if counts else over
         if len(names) == 2:  # lists of the run have no known length
-            over = {name: self.random.choice(LITERALS[f"list[{parameters[name]}]"][:1]) for name in names}
+            over = {
+                name: self.random.choice(self.words.literals[f"list[{parameters[name]}]"][:1])
+                for name in names
+            }
         fixed = {name: kind for name, kind in parameters.items() if name not in names}
         keep_going = self.chance(0.2)
         loop = Loop(self.name(), target, over, self.arguments(known, fixed), way, keep_going=keep_going)
         if keep_going:
             known.append(Value(f"failed({loop.name})", "list[int]"))
-        if f"list[{returns}]" in LITERALS:
+        if f"list[{returns}]" in self.words.literals:
             known.append(Value(loop.name, f"list[{returns}]"))
         return loop
 
@@ -451,18 +494,19 @@ class Maker:
         """A sweep of a step whose result can be compared."""
         able = [
             (target, parameters, returns)
-            for target, (parameters, returns) in SIGNATURES.items()
-            if returns in ("int", "float", "Row") and any(kind in SEARCHED for kind in parameters.values())
+            for target, (parameters, returns) in self.words.signatures.items()
+            if returns in ("int", "float", "Row")
+            and any(kind in self.words.searched for kind in parameters.values())
         ]
         target, parameters, returns = self.random.choice(able)
-        names = [name for name, kind in parameters.items() if kind in SEARCHED]
+        names = [name for name, kind in parameters.items() if kind in self.words.searched]
         names = self.random.sample(names, self.random.randint(1, len(names)))
         fixed = self.arguments(known, {name: kind for name, kind in parameters.items() if name not in names})
-        over = {name: SEARCHED[parameters[name]] for name in names}
+        over = {name: self.words.searched[parameters[name]] for name in names}
         way = self.random.choice(("maximize", "minimize"))
         loop = Loop(self.name(), target, over, fixed, way, "size" if returns == "Row" else "")
         known.append(Value(f"{loop.name}.best", returns))
-        if f"list[{returns}]" in LITERALS:
+        if f"list[{returns}]" in self.words.literals:
             known.append(Value(f"{loop.name}.results", f"list[{returns}]"))
         return loop
 
@@ -475,7 +519,7 @@ class Maker:
             outer = [*known]
             other = [self.statement(outer, depth - 1) for _ in range(self.random.randint(1, 2))]
         for one in inner[len(known) :]:
-            if one.kind in OPERATORS and self.chance(0.7):
+            if one.kind in self.words.operators and self.chance(0.7):
                 source = f"either({one.source}, {self.value(known, one.kind, 1).source})"
                 known.append(Value(source, one.kind))
         return Branch(condition, negated, body, other)
@@ -569,6 +613,7 @@ class Plain:
         self.pipelines = {one.name: one for one in pipelines}
         self.printed: Counter[str] = Counter()
         self.failures = 0
+        self.known: Names = {**vars(steps)}
 
     def call(self, target: str, arguments: Names, *before: Any) -> Any:
         """What a step or pipeline gives."""
@@ -576,7 +621,11 @@ class Plain:
             return self.fail()
         if target in self.pipelines:
             return self.inside(self.pipelines[target], arguments)
-        kinds, _ = SIGNATURES[target]
+        return self.step(target, arguments)
+
+    def step(self, target: str, arguments: Names) -> Any:
+        """What a step gives."""
+        kinds, _ = VALUES.signatures[target]
         given = {name: arrived(value, kinds[name]) for name, value in arguments.items()}
         out = io.StringIO()
         try:
@@ -594,7 +643,7 @@ class Plain:
 
     def inside(self, pipeline: Pipeline, arguments: Names) -> Any:
         """What a pipeline gives, which fails with each of its tasks."""
-        names = {**vars(steps), "either": either, "failed": lost, "counted": counted, **arguments}
+        names = {**self.known, "either": either, "failed": lost, "counted": counted, **arguments}
         before = self.failures
         self.run(pipeline.statements, names)
         if self.failures > before:

@@ -129,8 +129,9 @@ def _name(node: Known) -> str:
 
 
 def _check_places(machine: Machine) -> None:
-    """Raise `Clash` where outputs of pods share a place, or one is in the other."""
-    made = [node for node in machine.nodes.values() if node.type == "Pod" and node.phase == SUCCEEDED]
+    """Raise `Clash` where outputs of pods share a place, or one is in the other; a hit of a cache has no pod."""
+    pods = (node for node in machine.nodes.values() if node.type == "Pod" and node.phase == SUCCEEDED)
+    made = [node for node in pods if not (node.memo or {}).get("hit")]
     found = sorted(f"{place(one)[1]}/" for node in made for one in (node.outputs or {}).get("artifacts", []))
     for one, other in itertools.pairwise(found):
         if other.startswith(one):

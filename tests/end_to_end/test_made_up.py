@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 from unittest import mock
 from uuid import UUID
@@ -28,8 +29,10 @@ from tests.local.simulation import Pod, simulate
 
 Json = dict[str, Any]
 
-WORDS = "either, failed, fan_out, grid, maximize, minimize, on_exit, on_failure, otherwise, pipeline, sweep"
-WORDS += ", unless, when, numbers as counted"
+WORDS = (
+    "Raw, either, failed, fan_out, grid, maximize, minimize, numbers as counted, on_exit, on_failure, otherwise, "
+    "pipeline, sweep, unless, when"
+)
 REFUSED = {
     "FD230": "a condition that is known now",
     "FD233": "`either` of a value that is known now",
@@ -42,13 +45,17 @@ REFUSED = {
 """What is made up, and is no pipeline."""
 
 
-def compiled(pipelines: list[made_up.Pipeline], limit: int) -> Json | str:
+def compiled(
+    pipelines: list[made_up.Pipeline], limit: int, module: ModuleType = steps, options: str = ""
+) -> Json | str:
     """The manifest of the last pipeline, in groups of so many tasks, or the code of the first error."""
-    written = Path(steps.__file__).read_text(encoding="utf-8")
-    written = written.replace("from flowdsl import step\n", f"from flowdsl import {WORDS}, step\n")
+    written = Path(str(module.__file__)).read_text(encoding="utf-8")
+    written = written.replace("from flowdsl import ", f"from flowdsl import {WORDS}, ")
     with tempfile.TemporaryDirectory() as folder, mock.patch.object(split, "LIMIT", limit):
         file = Path(folder, "made.py")
-        file.write_text(f"{written}\n\n{''.join(one.text() for one in pipelines)}", encoding="utf-8")
+        made = "".join(one.text() for one in pipelines)
+        made = made.replace("@pipeline\ndef main", f"@pipeline{options}\ndef main")
+        file.write_text(f"{written}\n\n{made}", encoding="utf-8")
         result = compile_loaded(load(file), "main")
         if result.failed:
             return next(one.finding.code for one in result.diagnostics if one.finding.severity == "error")
@@ -62,7 +69,7 @@ def ran(manifest: Json, arguments: dict[str, Any]) -> tuple[str, Counter[str]]:
     def world(pod: Any) -> Pod:
         done = inside.done(pod)
         lines = done.printed.splitlines()
-        printed.update(line for line in lines if line.split(" ")[0] in made_up.SIGNATURES)
+        printed.update(line for line in lines if line.split(" ")[0] in made_up.VALUES.signatures)
         return Pod(done.outcome)
 
     found = simulate(prepare.workflow(manifest, {key: text(one) for key, one in arguments.items()}), world)
