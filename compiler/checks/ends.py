@@ -8,6 +8,7 @@ from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.findings import control as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
+from flowdsl.places.place import Argument
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import Call, regions
 from flowdsl.values.expr import Best, Either, Expr, Out, Rows, RunField, Status, children, leaves
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.places.place import Place
-    from flowdsl.tracing.trace import Region, Trace
+    from flowdsl.tracing.trace import Graph, Region, Trace
 
 
 _FAILS = (
@@ -38,6 +39,7 @@ def ends(trace: Trace) -> Iterator[Diagnostic]:
                 elif isinstance(leaf, Status):
                     yield from _status(leaf, region, place)
             yield from _failed(expr, region, place)
+        yield from _around(graph)
 
 
 def _at_the_end(trace: Trace) -> set[int]:
@@ -78,19 +80,31 @@ def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnos
             return
     for one in regions(region):
         if one.ended is not None and any(task is one.ended for task in _needed(expr)):
-            related = (Related(one.site, "runs when it has ended"),)
-            name = one.ended.target.name
-            finding = (
-                findings.MayHaveFailed(name)
-                if one.ended.loop is None
-                else findings.MayHaveFailed(name, _LOOP)
-            )
-            yield Diagnostic(finding, place, related)
+            yield _ended(one.ended, one, place)
     stands_in = next(_stands_in(expr), None)
     if stands_in is not None and all(one.ended is not stands_in.ended for one in regions(region)):
         assert stands_in.ended is not None
         related = (Related(stands_in.site, "runs when it has ended"),)
         yield Diagnostic(findings.MayHaveFailed(stands_in.ended.target.name, _FAILS), place, related)
+
+
+def _around(graph: Graph) -> Iterator[Diagnostic]:
+    """Conditions that take the result of a task, around a block that runs whatever its outcome."""
+    seen: set[tuple[int, int]] = set()
+    for call in graph.calls:
+        blocks = list(regions(call.region))
+        for at, one in enumerate(blocks):
+            for outer in blocks[at + 1 :] if one.ended is not None else ():
+                asks = outer.ended is None and any(task is one.ended for task in _needed(outer.condition))
+                if asks and one.ended is not None and (id(one), id(outer)) not in seen:
+                    seen.add((id(one), id(outer)))
+                    yield _ended(one.ended, one, Argument(outer.site, "condition", 0))
+
+
+def _ended(task: Call, block: Region, place: Place) -> Diagnostic:
+    name, related = task.target.name, (Related(block.site, "runs when it has ended"),)
+    finding = findings.MayHaveFailed(name) if task.loop is None else findings.MayHaveFailed(name, _LOOP)
+    return Diagnostic(finding, place, related)
 
 
 def _stands_in(expr: Expr) -> Iterator[Region]:

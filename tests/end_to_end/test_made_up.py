@@ -39,6 +39,7 @@ REFUSED = {
     "FD291": "a result that may not be there",
     "FD337": "results of a loop inside another value",
     "FD379": "a text with values of the run that Python compares",
+    "FD717": "a condition with the result of a task around what runs when that has failed",
     "FD708": "what runs when another task has ended, in groups",
     "FD355": "`either` of a value that is always there",
 }

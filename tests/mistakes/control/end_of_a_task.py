@@ -1,4 +1,4 @@
-from flowdsl import either, on_exit, on_failure, pipeline, step
+from flowdsl import either, on_exit, on_failure, pipeline, step, when
 
 IMAGE = "python:3.12-slim"
 
@@ -30,3 +30,6 @@ def nightly(size: int = 1) -> None:
     with on_failure(other):
         spare = train.options(name="spare")(3)
     tell.options(name="spared")("spared", either(other, spare))
+    with when(other > 1):
+        with on_exit(other):
+            tell.options(name="inside")("inside")
