@@ -20,7 +20,6 @@ from tests.apiserver.server import ApiServer
 from tests.loopback import Loopback
 
 APPLY = "application/apply-patch+yaml"
-CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"
 METRICS = """\
 DCGM_FI_DEV_GPU_UTIL{{gpu="3",namespace="{0}",pod="busy"}} 87
 DCGM_FI_DEV_FB_USED{{gpu="3",namespace="{0}",pod="busy"}} 30000
