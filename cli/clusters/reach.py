@@ -20,6 +20,7 @@ from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 from flowdsl.grammar.reason import reason
+from flowdsl.runtime.local import FOLDER
 from flowdsl.runtime.names import LATEST, of_pipeline
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-RUNS = Path(".flowdsl/runs")
+RUNS = Path(FOLDER) / "runs"
 """Where the runs on this machine are."""
 _WORKFLOW = "workflow.json"
 _SHOWN = 5  # names of runs in a message

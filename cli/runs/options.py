@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.root import FLAG, PARAMETERS, option, way_to_wait
-from flowdsl.runtime.local.pods.store import RUNS
+from flowdsl.runtime.local import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,7 +105,7 @@ class Options:
     """Show the end only."""
     json: Annotated[bool, Parameter(parse=False)] = False
     """Show the end as JSON."""
-    folder: Annotated[Path, Parameter(parse=False)] = Path(RUNS)
+    folder: Annotated[Path, Parameter(parse=False)] = Path(FOLDER)
 
     @property
     def runs(self) -> Path:

@@ -5,3 +5,6 @@
 - The other modules connect the two: the folder of a run and its journal. The journal lists the events of the machine,
   so that a run is resumed by replaying them to a new machine.
 """
+
+FOLDER = ".flowdsl"
+"""The folder of a project that has what runs on this machine leave: their own folders, volumes and cached results."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.digest import digest
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.runtime.local import FOLDER
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _stats(path: Path) -> Iterator[str]:
     """A file, or the files in a folder without runs, each with its size and modification time."""
     files = [path]
     for at, folders, names in os.walk(path):
-        folders[:] = sorted(one for one in folders if one != RUNS)
+        folders[:] = sorted(one for one in folders if one != FOLDER)
         files += [Path(at, name) for name in sorted(names)]
     for one in files:
         with suppress(OSError):  # it was deleted meanwhile

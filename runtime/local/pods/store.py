@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.compiler.kinds import STORES
+from flowdsl.runtime.local import FOLDER
 
 Json = dict[str, Any]
-RUNS = ".flowdsl"
-"""The folder of all runs."""
 _LONGEST_NAME = 255
 
 
@@ -53,7 +52,7 @@ class Store:
             self.take(key, made)
             return
         for folder, names, files in os.walk(source):
-            names[:] = [one for one in names if one != RUNS and not Path(folder, one).is_symlink()]
+            names[:] = [one for one in names if one != FOLDER and not Path(folder, one).is_symlink()]
             for name in files:
                 path = Path(folder, name)
                 if path.is_file() and not path.is_symlink():
@@ -82,7 +81,7 @@ def copied(found: Path, target: Path) -> bool:
     """Copy a file or folder, without the runs that are stored in it; returns whether it exists."""
     if found.is_dir():
         # The copy lies in the folder of a run: a folder that holds this one would be copied into itself.
-        shutil.copytree(found, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(RUNS))
+        shutil.copytree(found, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(FOLDER))
     elif found.is_file():
         shutil.copyfile(found, target)
     else:
