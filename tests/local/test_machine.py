@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 import yaml
@@ -79,6 +80,21 @@ def test_progress_counts_all_nodes_that_do_something_themselves() -> None:
         "bad(1)": "0/1",
         "never": None,
     }
+
+
+def test_a_run_has_a_uid_of_its_own_if_it_was_given_none() -> None:
+    def uid(**metadata: str) -> str:
+        given = {"parameters": [{"name": "uid", "value": "{{workflow.uid}}"}]}
+        main: Json = {"name": "main", "steps": [[{"name": "say", "template": "say", "arguments": given}]]}
+        say: Json = {"name": "say", "inputs": {"parameters": [{"name": "uid"}]}, "container": {"image": "a"}}
+        manifest: Json = {"metadata": metadata, "spec": {"entrypoint": "main", "templates": [main, say]}}
+        nodes = workflow(simulate(manifest).machine)["status"]["nodes"].values()
+        (node,) = (one for one in nodes if one["type"] == "Pod")
+        found: str = node["inputs"]["parameters"][0]["value"]
+        return found
+
+    assert uid(name="one", uid="u-1") == "u-1"
+    assert str(UUID(uid(name="one"))) == uid(name="one") != uid(name="two")
 
 
 def pods_of(pods: Json) -> Callable[[events.StartPod], Pod]:

@@ -91,6 +91,14 @@ def test_short_steps_of_several_kinds_all_end_within_what_the_machine_has(tmp_pa
     assert max(accumulate(change for _, change in sorted(moments))) <= 3000
 
 
+def test_long_results_that_come_at_once_are_not_mixed_up(tmp_path: Path) -> None:
+    with harness(tmp_path, cpu=16) as pods:
+        for letter in "abcdefghijklmnop":
+            pods.start(sh(f"head -c 100000 /dev/zero | tr '\\0' {letter}"), letter, result=True)
+        found = {name: result(one) for name, one in pods.ended(16).items()}
+    assert found == {letter: letter * 100_000 for letter in "abcdefghijklmnop"}
+
+
 def test_a_step_that_waits_in_line_and_is_stopped_lets_the_next_one_begin(tmp_path: Path) -> None:
     with harness(tmp_path, cpu=1) as pods:
         pods.start(asks("sleep 0.3", cpu=1), "first")
