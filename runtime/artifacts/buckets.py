@@ -92,12 +92,8 @@ class Bucket:
             got = self._obstore.get(self._store, key, options=options)
             if got.meta["size"] != entry.size or _tag(got.meta) != entry.tag:
                 raise Changed(f"{self._place.said} has changed while it was read")
-            skip = max(0, offset - int(got.range[0]))  # the store may not support ranges
             for block in got.stream(min_chunk_size=BLOCK):
-                data = bytes(block)
-                if skip < len(data):
-                    yield data[skip:]
-                skip = max(0, skip - len(data))
+                yield bytes(block)
         except FetchError:
             raise
         except Exception as error:
