@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.branches import uses
@@ -90,15 +91,12 @@ def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnos
 
 def _around(graph: Graph) -> Iterator[Diagnostic]:
     """Conditions that take the result of a task, around a block that runs whatever its outcome."""
-    seen: set[tuple[int, int]] = set()
-    for call in graph.calls:
-        blocks = list(regions(call.region))
-        for at, one in enumerate(blocks):
-            for outer in blocks[at + 1 :] if one.ended is not None else ():
-                asks = outer.ended is None and any(task is one.ended for task in _needed(outer.condition))
-                if asks and one.ended is not None and (id(one), id(outer)) not in seen:
-                    seen.add((id(one), id(outer)))
-                    yield _ended(one.ended, one, Argument(outer.site, "condition", 0))
+    nested = dict.fromkeys(pair for call in graph.calls for pair in combinations(regions(call.region), 2))
+    for block, outer in nested:
+        if block.ended is None or outer.ended is not None:
+            continue
+        if any(task is block.ended for task in _needed(outer.condition)):
+            yield _ended(block.ended, block, Argument(outer.site, "condition", 0))
 
 
 def _ended(task: Call, block: Region, place: Place) -> Diagnostic:
