@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.findings import cluster as findings
 from flowdsl.compiler.findings.placement import ProductPattern
 from flowdsl.compiler.options import readable
-from flowdsl.compiler.options.placement import LABELS, fitting, labelled, node_labels, settled
+from flowdsl.compiler.options.placement import LABELS, fitting, label, labelled, node_labels, settled
 from flowdsl.compiler.options.resources import (
     gpu_memory,
     gpu_products,
+    least_memory,
     resource_name,
     sharing,
     wanted,
@@ -55,6 +56,34 @@ _SERVES: dict[str | None, tuple[str, ...]] = {
 _LET_IN = frozenset({"argo", "pool", "queue"})
 """The options of a pod that may tolerate the taints of a pool: a queue of Kueue may add tolerations."""
 _UNITS = {"cpu": "{} CPUs", "memory": "{} of memory"}
+
+
+class _Labels(NamedTuple):
+    """What `node` and `where` require of the labels of a node: single ones, and one of several groups of terms."""
+
+    single: Mapping[str, str]
+    groups: tuple[tuple[Term, ...], ...]
+    options: str
+
+    @classmethod
+    def of(cls, found: dict[str, Any], profile: Profile) -> _Labels:
+        """The requirements of a step, in the labels of a cluster."""
+        single, several = node_labels(found, profile)
+        groups = (
+            tuple(labelled(term, profile) for term in (*several, *one)) for one in found.get("where") or ((),)
+        )
+        return cls(
+            single, tuple(groups), " and ".join(f"`{one}`" for one in ("node", "where") if one in found)
+        )
+
+    def allow(self, labels: Mapping[str, str]) -> bool:
+        """Whether a node with these labels, and any others, can be meant."""
+        if any(self.single.get(key, text) != text for key, text in labels.items()):
+            return False
+        return any(
+            not any(_denies(term, key, text) for term in group for key, text in labels.items())
+            for group in self.groups
+        )
 
 
 class _Asked(NamedTuple):
@@ -233,9 +262,13 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     if named is not None:
         pools = {named: pools[named]} if named in pools else {}
     where = f"the pool `{named}`" if named else f"`{profile.name}`"
+    labels = _Labels.of(found, profile)
+    allowed = _left(pools, lambda pool: labels.allow(pool.labels))
+    if allowed and len(allowed) < len(pools):
+        pools, where = allowed, f"{where} that {labels.options} allows"
     gpu = wanted(found)
     if gpu is not None and pools:
-        wrong, pools = _devices(gpu, pools, where, profile)
+        wrong, pools = _devices(gpu, pools, labels, where, profile)
         if wrong is not None:
             yield wrong
             return
@@ -286,35 +319,56 @@ def _any_holds(have: Sequence[Any], asked: Any) -> bool:
 
 
 def _devices(
-    gpu: GPU, pools: dict[str, Pool], where: str, profile: Profile
+    gpu: GPU, pools: dict[str, Pool], labels: _Labels, where: str, profile: Profile
 ) -> tuple[_Asked | None, dict[str, Pool]]:
     """The finding about GPUs that no node of the pools has; and the pools that have them."""
-    written = gpu_products(gpu)
+    written, key = gpu_products(gpu), label("gpu.product", profile)
     names = {name for one in written for name in profile.named(one)}
     names |= {
         name for name, product in profile.products.items() if not set(product.labels).isdisjoint(written)
     }
     if written and not names:
         return None, pools  # reported already, or the profile lists no products
-    least = gpu_memory(gpu.memory)
+    meant = {
+        name
+        for name, product in profile.products.items()
+        if any(labels.allow({key: text}) for text in product.labels)
+    } or profile.products.keys()  # without any, that is reported already
+
+    def offered(pool: Pool) -> Iterable[str]:
+        return profile.products if pool.products is None and _gpus(pool) != 0 else pool.products or ()
 
     def serves(pool: Pool) -> list[Product]:
-        offered = profile.products if pool.products is None and _gpus(pool) != 0 else pool.products or ()
-        return [profile.products[name] for name in offered if not names or name in names]
+        return [
+            profile.products[name] for name in offered(pool) if name in meant and (not names or name in names)
+        ]
 
+    pools = _left(pools, lambda pool: _gpus(pool) != 0)
+    if not pools:
+        return _Asked(findings.NoSuchProduct(("a GPU",), where), "gpu"), pools
     if names:
-        pools = _left(pools, lambda pool: bool(serves(pool)))
+        pools = _left(pools, lambda pool: not names.isdisjoint(offered(pool)))
         if not pools:
             return _Asked(findings.NoSuchProduct(tuple(written), where), "gpu", "item:product"), pools
-    if gpu.share is not None or gpu.mig is not None or gpu.resource is not None:
+    pools = _left(pools, lambda pool: bool(serves(pool)) or not offered(pool))
+    if not pools:
+        allowed = where if labels.options in where else f"{where} that {labels.options} allows"
+        return _Asked(findings.NoSuchProduct(("such a GPU",), allowed), "gpu"), pools
+    if gpu.mig is not None or gpu.resource is not None:
         return None, pools  # counted in units other than devices
+    least = least_memory(gpu, profile)
     if least is not None:
         memories = [product.memory for pool in pools.values() for product in serves(pool)]
         if memories and all(one is not None and one < least for one in memories):
-            most = _mebibytes(max(one for one in memories if one is not None))
-            too_much = findings.TooMuch(f"a GPU with {gpu.memory}", most, where)
-            return _Asked(too_much, "gpu", "item:memory"), pools
+            shared = sharing(gpu, profile) if gpu_memory(gpu.memory) != least else None
+            parts = 1 if shared is None else shared.replicas
+            part, field = (gpu.memory, "memory") if shared is None else (gpu.share, "share")
+            has = f"a GPU with {part}" if parts == 1 else f"a GPU with {parts} parts of {part}"
+            most = _mebibytes(max(one or 0 for one in memories) // parts)
+            return _Asked(findings.TooMuch(has, most, where), "gpu", f"item:{field}"), pools
         pools = _left(pools, lambda pool: _any_holds([one.memory for one in serves(pool)], least))
+    if gpu.share is not None:
+        return None, pools
     enough = _left(pools, lambda pool: _holds(_gpus(pool), gpu.count))
     if not enough:
         most = str(max(_gpus(pool) or 0 for pool in pools.values()))

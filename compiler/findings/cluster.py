@@ -48,7 +48,7 @@ class UnknownProduct(Finding):
 
 
 class NoSuchProduct(Finding):
-    """A GPU product that the cluster has, but no node of the pools."""
+    """GPUs, or a product of them, that no node of the pools has."""
 
     code = "FD681"
     title = "no node of {where} has {names}"

@@ -21,8 +21,8 @@ from flowdsl.compiler.options.reading import (
     text_option,
 )
 from flowdsl.compiler.options.resources import (
-    gpu_memory,
     gpu_products,
+    least_memory,
     resource_name,
     sharing,
     wanted,
@@ -201,11 +201,7 @@ def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:
     names = [name for written in gpu_products(gpu) for name in profile.named(written) or (written,)]
     if names:
         terms.append(("gpu.product", "In", tuple(dict.fromkeys(names))))
-    shared = sharing(gpu, profile)
-    least = gpu_memory(gpu.memory)
-    if shared is not None:
-        part = gpu_memory(gpu.share)
-        least = max(least or 0, (part or 0) * shared.replicas)
+    least = least_memory(gpu, profile)
     if least is not None:
         terms.append(("gpu.memory", "Gt", (str(least - 1),)))
     return tuple(terms)

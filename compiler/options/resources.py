@@ -178,6 +178,12 @@ def gpu_memory(text: str | None) -> int | None:
     return None if text is None else math.ceil(quantity(str(text)) / (1024 * 1024))
 
 
+def least_memory(gpu: GPU, profile: Profile) -> int | None:
+    """The memory in MiB that a device needs for a request, or for all parts of it; raises `GrammarError`."""
+    least, shared = gpu_memory(gpu.memory), sharing(gpu, profile)
+    return least if shared is None else max(least or 0, (gpu_memory(gpu.share) or 0) * shared.replicas)
+
+
 def _misspells(text: str, name: str) -> bool:
     """Whether a text differs from a name by one character added, removed or replaced."""
     if text == name or abs(len(text) - len(name)) > 1:
