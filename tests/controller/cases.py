@@ -402,6 +402,8 @@ def workflow(random: Random) -> Json:
             ({"retryStrategy": {"limit": "1"}}, {"parallelism": 1}, {"timeout": "4s"})
         )
     if random.random() < 0.15:
+        spec["retryStrategy"] = random.choice(RETRIES)
+    if random.random() < 0.15:
         expression = f'workflow.status == "{random.choice(EXPRESSIONS)}"'
         spec["hooks"] = {"h": {"expression": expression, "template": random.choice(("ok", "bad", "may"))}}
     if "onExit" not in spec and random.random() < 0.1:

@@ -137,8 +137,8 @@ def _known_end(attempt: Node, now: float) -> float:
 
 
 def ended_now(attempt: Node, now: float) -> bool:
-    """Whether Argo ends an attempt while it executes the template, and not before, as it does with that of a pod."""
-    return attempt.type != "Pod" and attempt.finished == now
+    """Whether Argo ends an attempt while it executes the template, unlike that of a pod or of its agent."""
+    return attempt.type not in ("Pod", "HTTP", "Plugin") and attempt.finished == now
 
 
 def seconds(text: object) -> float:
