@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
-from urllib.request import getproxies
 
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
@@ -104,9 +103,6 @@ class Connections(Transport):
             configuration.api_key["BearerToken"] = server.token
         if not server.verify:
             unverified()
-        proxies = getproxies()  # which the package does not look for, as argo and the client of Kubernetes do
-        configuration.proxy = proxies.get(server.url.partition(":")[0])
-        configuration.no_proxy = proxies.get("no")
         pool = pool_of(rest, configuration)
         return Way(server.url, pool, configuration, "", server.namespace)
 

@@ -218,9 +218,15 @@ class Transport:
 
 
 def pool_of(rest: Any, configuration: Any) -> Any:
-    """The connections of a client, through the proxy of its configuration, if any. Raises Misconfigured."""
+    """The connections of a client, through its proxy, else that of the environment, if any. Raises Misconfigured."""
+    from urllib.request import getproxies
+
     from urllib3.exceptions import ProxySchemeUnknown
 
+    if not configuration.proxy:  # not all versions of the packages look for it
+        proxies = getproxies()
+        configuration.proxy = proxies.get(configuration.host.partition(":")[0])
+        configuration.no_proxy = proxies.get("no")
     proxy: str = configuration.proxy or ""
     if proxy and "://" not in proxy:  # source: parseProxy in http/httpproxy/proxy.go of golang.org/x/net
         proxy = configuration.proxy = f"http://{proxy}"
