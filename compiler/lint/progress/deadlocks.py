@@ -75,16 +75,21 @@ def hooked(view: View) -> Iterator[Problem]:
     `exit`. In a list of steps the lock is released first. Source: executeDAGTask in workflow/controller/dag.go
     of Argo 4.1, and a real controller.
     """
+    inside_of: dict[int, set[Held]] = {}
+
+    def locks_of(template: Template) -> set[Held]:
+        return {lock for _, lock in _mutexes(view, _locking(view, template))}
+
     for hook in view.calls:
         task, runs = hook.parent, hook.callee
         if task is None or not task.is_task or task.callee is None or runs is None or hook.title == "exit":
             continue
-        locks = {lock for _, lock in _mutexes(view, _locking(view, task.callee))}
-        for template in (runs, *below(view, runs)) if locks else ():
-            found = locks.intersection(lock for _, lock in _mutexes(view, _locking(view, template)))
-            if found:
-                yield Problem(hook.path, HookWaits(hook.title, task.title, min(found)[1]), on_key=True)
-                break
+        locks = locks_of(task.callee)
+        if locks and id(runs) not in inside_of:
+            around = (runs, *below(view, runs))
+            inside_of[id(runs)] = {lock for template in around for lock in locks_of(template)}
+        if found := locks and locks & inside_of[id(runs)]:
+            yield Problem(hook.path, HookWaits(hook.title, task.title, min(found)[1]), on_key=True)
 
 
 def held(view: View) -> Iterator[Problem]:

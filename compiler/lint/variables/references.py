@@ -88,7 +88,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, may_be_variable, tags, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from flowdsl.compiler.lint.manifest.items import Survey
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
@@ -123,7 +123,9 @@ def references(view: View) -> Iterator[Problem]:
     common = workflow_variables(view)
     scopes: dict[int, Scope] = {}
     late: list[Late] = []
-    in_volumes = [*_in_volumes(view)]
+    in_volumes: dict[str, list[InVolume]] = {}
+    for each in _in_volumes(view):
+        in_volumes.setdefault(each.volume, []).append(each)
     for template in view.templates:
         around = scopes[id(template.around.owner)].allowed if template.around is not None else common
         scopes[id(template)] = scope = Scope(view, template, around)
@@ -166,13 +168,11 @@ def _in_volumes(view: View) -> Iterator[InVolume]:
                     yield InVolume(string(volume, "name"), name, spot, alone)
 
 
-def _mounts(template: Template | None, volume: str) -> bool:
-    """Whether the pods of a template mount a volume of the spec."""
-    return template is not None and any(
-        string(mount, "name") == volume
-        for _, container in template.containers
-        for mount in entries(container, "volumeMounts")
-    )
+def _mounted(template: Template | None) -> dict[str, None]:
+    """The names of the volumes that the pods of a template mount."""
+    containers = () if template is None else (container for _, container in template.containers)
+    mounts = (mount for container in containers for mount in entries(container, "volumeMounts"))
+    return dict.fromkeys(string(mount, "name") for mount in mounts)
 
 
 def _late(expression: str) -> str | None:
@@ -241,16 +241,17 @@ class Reader:
         for hook in template.hooks:
             yield from self.texts(hook.data, hook.path, Place(template, hook))
 
-    def mounted(self, in_volumes: Iterable[InVolume]) -> Iterator[Problem]:
+    def mounted(self, in_volumes: Mapping[str, Iterable[InVolume]]) -> Iterator[Problem]:
         """The findings about outputs of its calls in volumes of the spec: a call that mounts one has to wait for them.
 
         Source: Argo Workflows, substituteParamsInVolumes, which has the outputs of the calls before this one.
         """
-        for volume, name, spot, alone in in_volumes:
-            root, _, rest = name.partition(".")
-            producer = producer_of(self.template, root, rest.partition(".")[0])
-            for call in self.template.calls if producer is not None else ():
-                if producer is not None and _mounts(call.callee, volume):
+        for call in self.template.calls if in_volumes else ():
+            named = (one for volume in _mounted(call.callee) for one in in_volumes.get(volume, ()))
+            for _, name, spot, alone in named:
+                root, _, rest = name.partition(".")
+                producer = producer_of(self.template, root, rest.partition(".")[0])
+                if producer is not None:
                     yield from self.order(spot, self.template, producer, call)
                     use = Missing(name, spot.path, True, alone)
                     yield from self.missing(spot, Place(self.template, call), use)
