@@ -41,9 +41,12 @@ def forgotten(view: View) -> Iterator[Problem]:
     if not names:
         return
     lasting = _lasting(view)
-    ends = [] if view.last is None else [view.last]
-    begun = [*(call for call in view.calls if _is_late(call, lasting)), *view.hooks]
-    late = {id(each) for each in inner_first([*ends, *callees(begun)], _calls)}
+    begun = [*_late_calls(view, lasting)]
+    # The spec's own hooks get their arguments in the first pass.
+    ends = callees(hook for hook in view.hooks if hook.title == "exit")
+    ends += [] if view.last is None else [view.last]
+    at_the_end = ends if view.first is not None and id(view.first) in lasting else []
+    late = {id(each) for each in inner_first([*at_the_end, *callees(begun)], _calls)}
     used: list[tuple[object, Path]] = [(call.data, call.path) for call in begun]
     for template in view.all:
         if id(template) not in late:
@@ -81,13 +84,26 @@ def _lasts(call: Call, lasting: set[int]) -> bool:
     return id(call.callee) in lasting and "when" not in call.data and not call.loop
 
 
-def _is_late(call: Call, lasting: set[int]) -> bool:
-    """Whether a call begins after another has lasted, or is a hook."""
-    if call.parent is not None:
-        return True
-    return any(_lasts(each, lasting) for each in _needs(call)) or any(
-        each.group < call.group and _lasts(each, lasting) for each in call.owner.calls if call.group
-    )
+def _late_calls(view: View, lasting: set[int]) -> Iterator[Call]:
+    """The calls that surely begin after another one has lasted.
+
+    Of hooks, those at the end of what lasts: others may run in the first pass, as for a DAG that is `Running`.
+    """
+    for template in view.all:
+        late = set[int]()
+        first = min((call.group for call in template.calls if _lasts(call, lasting)), default=None)
+        for call in template.calls:
+            if template.body == "steps":
+                is_late = first is not None and first < call.group
+            else:
+                is_late = any(id(each) in late or _lasts(each, lasting) for each in _needs(call))
+            if is_late:
+                late.add(id(call))
+                yield call
+        for hook in template.hooks:
+            lasts = hook.parent is not None and _lasts(hook.parent, lasting)
+            if id(hook.parent) in late or (lasts and hook.title == "exit"):
+                yield hook
 
 
 def _needs(call: Call) -> list[Call]:
