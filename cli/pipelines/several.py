@@ -98,7 +98,7 @@ def _compared(texts: Mapping[Path, str], folder: Path | None, prune: bool) -> in
 
 
 def _others(folder: Path, written: Collection[Path]) -> dict[Path, str]:
-    """The texts of the files in a folder that `compile` wrote, and nobody has changed, besides these."""
+    """The texts of the files in a folder that `compile` wrote, with specs that nobody has changed, besides these."""
     from flowdsl.compiler.argo.provenance import is_sealed
 
     found: dict[Path, str] = {}
