@@ -20,7 +20,7 @@ CLUSTERS = ("bare-metal", "gke", "eks-karpenter", "aks")
 
 HEAD = """
 from pathlib import Path
-from flowdsl import GPU, InitContainer, Volume, pipeline, run, step
+from flowdsl import GPU, InitContainer, TensorFlow, Volume, pipeline, run, step
 
 I = "python:3.12-slim"
 """
@@ -28,6 +28,11 @@ I = "python:3.12-slim"
 
 def compiled(tmp_path: Path, settings: str, options: str, **goal: str) -> dict[str, Any]:
     """The template of a step with the options, compiled in a project with the settings."""
+    return templates(tmp_path, settings, options, **goal)[1]
+
+
+def templates(tmp_path: Path, settings: str, options: str, **goal: str) -> list[dict[str, Any]]:
+    """All templates of such a pipeline."""
     (tmp_path / "flowdsl.toml").write_text(settings)
     file = tmp_path / "case.py"
     file.write_text(
@@ -38,7 +43,7 @@ def compiled(tmp_path: Path, settings: str, options: str, **goal: str) -> dict[s
     assert [one.finding.message for one in judged.diagnostics] == []
     assert judged.compiled is not None
     (document,) = judged.compiled.documents
-    return dict(document["spec"]["templates"][1])
+    return list(document["spec"]["templates"])
 
 
 def terms(template: dict[str, Any]) -> list[list[tuple[Any, ...]]]:
@@ -185,6 +190,29 @@ def test_a_pool_is_its_labels_and_its_taints(tmp_path: Path) -> None:
     )
     assert made["nodeSelector"] == {"example.com/disk": "ssd", "pool": "new"}
     assert [one["key"] for one in made["tolerations"]] == ["dedicated", "nvidia.com/gpu", "sku"]
+
+
+def test_a_pool_with_gpus_lets_in_what_has_none(tmp_path: Path) -> None:
+    tolerated = {"new": ["nvidia.com/gpu", "sku", "dedicated"], "bare": ["other"]}
+    profile = LAB + 'pools.bare = { labels = { pool = "bare" }, taints = ["other:NoSchedule"] }\n'
+    for pool, keys in tolerated.items():
+        made = compiled(tmp_path, profile, f'pool="{pool}"')
+        assert [one["key"] for one in made["tolerations"]] == keys
+        assert "affinity" not in made
+
+
+def test_the_chief_of_a_training_gets_into_the_pool_of_its_workers(tmp_path: Path) -> None:
+    spread = (
+        'gpu=GPU(1, product="A100*"), pool="new", distributed=TensorFlow(workers=2, ps=1, operator="tfjob")'
+    )
+    (manifest,) = (
+        one["resource"]["manifest"] for one in templates(tmp_path, LAB, spread) if "resource" in one
+    )
+    keys = ["nvidia.com/gpu", "sku", "dedicated"]
+    assert (
+        re.findall(r"key: ([^,]+), operator: (?:Exists|Equal)", manifest) == 3 * keys
+    )  # chief, worker, server
+    assert manifest.count("nodeAffinity:") == 1
 
 
 @pytest.mark.parametrize("gpu", ["8", 'GPU(8, product="T4")', 'GPU(1, memory="30Gi")'])

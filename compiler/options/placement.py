@@ -70,9 +70,12 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
     gpu = wanted(found)
     if gpu is not None:
         terms = tuple((*gpu_terms(gpu, profile), *group) for group in terms or ((),))
-        tolerations += [gpu_toleration(gpu, profile), *profile.tolerations]
         if (shared := sharing(gpu, profile)) is not None:
             node |= shared.labels
+    if gpu is not None or (
+        pool is not None and (pool.products or pool.gpus)
+    ):  # without a GPU it has to get in, too
+        tolerations += [gpu_toleration(gpu, profile), *profile.tolerations]
     if pool is not None:
         node |= pool.labels
         tolerations += pool.tolerations
@@ -207,12 +210,13 @@ def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def gpu_toleration(gpu: GPU, profile: Profile) -> dict[str, str]:
-    """The toleration for the usual taint of GPU nodes, with any value.
+def gpu_toleration(gpu: GPU | None, profile: Profile) -> dict[str, str]:
+    """The toleration for the usual taint of GPU nodes, with any value; for a pod without a GPU, that of NVIDIA's.
 
     Source: the taint key is that of a whole device by convention, with differing values, so `Exists`.
     """
-    key = VENDORS[gpu.vendor] if gpu.mig or gpu.share else resource_name(gpu, profile)
+    vendor = "nvidia" if gpu is None else gpu.vendor
+    key = VENDORS[vendor] if gpu is None or gpu.mig or gpu.share else resource_name(gpu, profile)
     return {"key": key, "operator": "Exists", "effect": "NoSchedule"}
 
 
