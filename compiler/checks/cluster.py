@@ -266,34 +266,42 @@ def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     allowed = _left(pools, lambda pool: labels.allow(pool.labels))
     if allowed and len(allowed) < len(pools):
         pools, where = allowed, f"{where} that {labels.options} allows"
-    gpu = wanted(found)
+    gpu, kept = wanted(found), ("gpu", "such a GPU")
     if gpu is not None and pools:
         wrong, pools = _devices(gpu, pools, labels, where, profile)
         if wrong is not None:
             yield wrong
             return
+    decided = gpu is not None
     for option in ("memory", "cpu"):
         own, asked = found.get(option), _of_pod(found, option)
-        if asked and pools:
-            amounts = [getattr(pool, option) for pool in pools.values()]
-            if all(amount is not None and amount < asked for amount in amounts):
-                most = spelled(max(amounts))
-                alone = own is not None and quantity(own) == asked
-                text = _UNITS[option].format(own if alone else spelled(asked))
-                too_much = findings.TooMuch(text if alone else f"{text} for a pod", most, where)
-                yield _Asked(too_much, option if own is not None else "sidecars")
-                return
-            pools = _left(pools, lambda pool: _holds(getattr(pool, option), asked))  # noqa: B023 -- used at once
-    if gpu is not None and pools and not found.keys() & _LET_IN:
+        if not asked or not pools:
+            continue
+        amounts = [getattr(pool, option) for pool in pools.values()]
+        alone = own is not None and quantity(own) == asked
+        text = _UNITS[option].format(own if alone else spelled(asked))
+        at = option if own is not None else "sidecars"
+        if all(amount is not None and amount < asked for amount in amounts):
+            too_much = findings.TooMuch(text if alone else f"{text} for a pod", spelled(max(amounts)), where)
+            yield _Asked(too_much, at)
+            return
+        if gpu is None and not all(_holds(amount, asked) for amount in amounts):
+            decided, kept = True, (at, text)
+        pools = _left(pools, lambda pool: _holds(getattr(pool, option), asked))  # noqa: B023 -- used at once
+    if decided and pools and not found.keys() & _LET_IN:
         tolerated = settled(found, profile).tolerations
-        taints = [next(_untolerated(pool, tolerated), None) for pool in pools.values()]
+        taints = [next(_untolerated(pool, tolerated, profile), None) for pool in pools.values()]
         if taints[0] is not None and None not in taints:
-            yield _Asked(findings.KeptAway(profile.name, next(iter(pools)), notation(taints[0])), "gpu")
+            option, text = kept
+            away = findings.KeptAway(profile.name, text, next(iter(pools)), notation(taints[0]))
+            yield _Asked(away, option)
 
 
-def _untolerated(pool: Pool, tolerations: Iterable[Mapping[str, str]]) -> Iterator[Mapping[str, str]]:
+def _untolerated(
+    pool: Pool, tolerations: Iterable[Mapping[str, str]], profile: Profile
+) -> Iterator[Mapping[str, str]]:
     """The taints of a pool that keep a pod away, as the tolerations that it lacks."""
-    for taint in pool.tolerations:
+    for taint in (*pool.tolerations, *(profile.tolerations if pool.products or pool.gpus else ())):
         if taint.get("effect") != "PreferNoSchedule" and not any(
             tolerates(one, taint) for one in tolerations
         ):

@@ -71,17 +71,18 @@ class TooMuch(Finding):
 
 
 class KeptAway(Finding):
-    """A step with a GPU that tolerates the taints of none of the pools that have it."""
+    """A step that tolerates the taints of none of the pools that have the GPU, or as much as it asks for."""
 
     code = "FD898"
     severity = "warning"
-    title = "no pool of `{cluster}` with such a GPU lets the pod in: `{pool}` has the taint {taint}"
+    title = "no pool of `{cluster}` with {asked} lets the pod in: `{pool}` has the taint {taint}"
     label = "the pod would wait forever"
     help = (
         'name the pool: pool="{pool}"; or tolerate the taint: tolerations=["{taint}"]; for all steps with a GPU: '
         "`gpu-taints` of the profile"
     )
     cluster: str
+    asked: str
     pool: str
     taint: str
 

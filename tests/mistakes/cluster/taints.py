@@ -1,4 +1,4 @@
-"""Steps whose GPUs are in pools that let in only pods that tolerate their taints."""
+"""Steps whose GPUs, CPUs or memory are in pools that let in only pods that tolerate their taints."""
 
 from flowdsl import GPU, pipeline, step
 
@@ -18,8 +18,17 @@ def old_will_do(rate: float) -> float:
     return 1 - rate
 
 
+@step(image="python:3.12-slim", cpu=40)
+def prepare(rate: float) -> float:
+    return rate
+
+
 @pipeline
 def nightly() -> None:
+    prepare(0.1)
+    prepare.options(name="small", cpu=4)(0.1)
+    prepare.options(name="large", memory="300Gi", cpu=None)(0.1)
+    prepare.options(name="there", pool="gpu-new")(0.1)
     train(0.1)
     tune(0.1)
     old_will_do(0.1)

@@ -1,7 +1,7 @@
 from flowdsl import pipeline, step
 
 
-@step(image="python:3.12-slim", cpu=64)
+@step(image="python:3.12-slim", cpu=64, pool="gpu-new")
 def train(rate: float) -> float:
     return 1 - rate
 
