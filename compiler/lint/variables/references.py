@@ -158,12 +158,17 @@ class InVolume(NamedTuple):
 
 
 def _in_volumes(view: View) -> Iterator[InVolume]:
-    """The outputs of tasks and steps that the volumes of the spec name."""
+    """The outputs of tasks and steps that the volumes of the spec name, if only one graph has a call of that name.
+
+    Else the value is that of the graph that Argo comes to first.
+    """
     for index, volume in enumerate(entries(view.spec, "volumes")):
         for path, _, text in strings(volume, (*view.path, "volumes", index)):
             for tag in tags(text) if "{{" in text else ():
                 name = tag.body.strip()
-                if tag.kind == "simple" and name.partition(".")[0] in BODY_OF:
+                root, _, rest = name.partition(".")
+                graphs = (producer_of(each, root, rest.partition(".")[0]) for each in view.templates)
+                if tag.kind == "simple" and root in BODY_OF and sum(each is not None for each in graphs) == 1:
                     spot, alone = Spot.of_name(path, name, tag), len(tag.body) + 4 == len(text)
                     yield InVolume(string(volume, "name"), name, spot, alone)
 
