@@ -144,7 +144,7 @@ def times(view: View) -> Iterator[Problem]:
                 retries, "duration", (*here, "containerSet", "retryStrategy"), bare=False
             )
         if "activeDeadlineSeconds" in data:
-            yield from _deadline(template)
+            yield from _deadline(view, template)
         if data.get("parallelism") is not None and template.body not in (*GRAPH_BODIES, ""):
             way = "set it on the template that calls this one"
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
@@ -169,7 +169,7 @@ SHORTEST = 2
 """The `timeout` in seconds up to which no pod is started."""
 
 
-def _deadline(template: Template) -> Iterator[Problem]:
+def _deadline(view: View, template: Template) -> Iterator[Problem]:
     """The findings about `activeDeadlineSeconds`: allowed on leaves and `suspend`, an integer, from 1 for pods."""
     value = template.data.get("activeDeadlineSeconds")
     path = (*template.path, "activeDeadlineSeconds")
@@ -180,20 +180,20 @@ def _deadline(template: Template) -> Iterator[Problem]:
         return
     least = 1 if template.is_pod else 0
     yield from whole_faults(value, "activeDeadlineSeconds", path, least)
-    if template.body and _is_joined(template, str(value)):
+    is_first = view.runs and template.name == view.setting("entrypoint")
+    if template.body and _is_joined(str(value), has_values=is_first):
         yield Problem(path, NotWhole("activeDeadlineSeconds", str(value), f" from {least}"))
 
 
-def _is_joined(template: Template, text: str) -> bool:
+def _is_joined(text: str, *, has_values: bool) -> bool:
     """Whether a text begins with something else than its tag, whose value is not known before the run.
 
-    Source: Argo Workflows, validateTemplate and IsPlaceholder: it puts a placeholder there, which has to come first.
+    Source: Argo Workflows, validateTemplate and IsPlaceholder: it puts a placeholder there, which has to come first;
+    for inputs too, even with values of their own, except those of the entrypoint of a run.
     """
-    given = template.parameters.keys() - template.required_parameters
-    names = [tag[1].strip() for tag in TAG.finditer(text)]
-    return not text.startswith("{{") and any(
-        not name.startswith("workflow.") and name.removeprefix(_INPUT) not in given for name in names
-    )
+    known = ("workflow.", _INPUT) if has_values else ("workflow.",)
+    names = (tag[1].strip() for tag in TAG.finditer(text))
+    return not text.startswith("{{") and any(not name.startswith(known) for name in names)
 
 
 _INPUT = "inputs.parameters."
