@@ -79,6 +79,7 @@ def codes(found: Any) -> list[str]:
         "with when(flag):\n    write(1)\nwith otherwise():\n    write.options(name='b')(2)",
         "with unless(flag):\n    inner(1)\nwith when(flag):\n    write(2)",
         "n = {'kubernetes.io/hostname': 'a'}\nwrite.options(node=n)(1)\nwrite.options(node=n, name='b')(2)",
+        "n = {'host': 'a'}\nwrite.options(node=n)(1)\nwrite.options(node=n, name='b')(2)",
         "a = write()\nwith when(a > 1):\n    write.options(name='b')(2)",
         "write(1)\nwrite.options(mounts={'/once': ONCE.ro}, name='b')(2)",
     ],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.findings.data import SharedLoop, SharedWrite
+from flowdsl.compiler.options.placement import LABELS
 from flowdsl.compiler.options.reading import Wrong
 from flowdsl.compiler.options.store import nearest
 from flowdsl.diagnostic import Diagnostic, Related
@@ -36,7 +37,7 @@ Claims = dict[str, Volume]
 _NONE: Claims = {}
 _WRITTEN = frozenset(("mounts", "store"))
 """The options through which a step writes to a claim."""
-_HOST = "kubernetes.io/hostname"
+_HOST = LABELS["host"]
 
 
 def sharing(trace: Trace) -> Iterator[Diagnostic]:
@@ -199,4 +200,5 @@ def _pinned(call: Call) -> object:
     if isinstance(call.target, PipelineDef):
         return None
     node: object = known_options(call.all_options).get("node")
-    return node.get(_HOST) if is_dict(node) else None
+    labels = node.items() if is_dict(node) else ()
+    return next((text for key, text in labels if LABELS.get(str(key), key) == _HOST), None)
