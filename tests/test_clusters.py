@@ -257,6 +257,22 @@ def test_the_user_s_retries_come_first(tmp_path: Path) -> None:
     assert made["retryStrategy"] == {"limit": 2, "retryPolicy": "Always"}
 
 
+def test_a_server_on_spot_nodes_is_not_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "flowdsl.toml").write_text(LAB)
+    file = tmp_path / "case.py"
+    file.write_text(
+        f"{HEAD}\n\n@step(image=I, spot=True, daemon=True)\ndef serve() -> str: ...\n\n\n"
+        "@step(image=I)\ndef ask(host: str) -> None: ...\n\n\n"
+        "@pipeline\ndef case() -> None:\n    ask(serve())\n"
+    )
+    judged = judge(file)
+    assert judged.compiled is not None
+    (document,) = judged.compiled.documents
+    (made,) = (one for one in document["spec"]["templates"] if one["name"] == "serve")
+    assert made["nodeSelector"] == {"life": "spot"}
+    assert "retryStrategy" not in made
+
+
 def test_a_cluster_may_have_no_spot_nodes(tmp_path: Path) -> None:
     settings = re.sub("spot = .*", "spot = false", LAB)
     made = compiled(tmp_path, settings, 'spot=True, where="not spot"')

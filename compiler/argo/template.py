@@ -101,8 +101,8 @@ class Writer:
         if placed:
             fields = placement.fields(settings.placement, template.name)
             self.origins.write(found, placement.beside(fields, self.everywhere, template.places), template)
-        if settings.control is not USUAL.control or settings.placement.spot:
-            spot = settings.placement.spot
+        spot = settings.placement.spot and not settings.daemon.on  # a new daemon would have another address
+        if settings.control is not USUAL.control or spot:
             self.origins.write(found, control.fields(settings.control, spot=spot), template)
         if settings.daemon is not USUAL.daemon:
             self.origins.write(found, daemon.fields(settings.daemon), template)
