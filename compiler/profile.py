@@ -40,6 +40,11 @@ class Pool(NamedTuple):
     cpu: Decimal | None = None
     memory: Decimal | None = None
 
+    @property
+    def has_gpus(self) -> bool:
+        """Whether the profile says that its nodes have GPUs."""
+        return bool(self.products or self.gpus)
+
 
 class Claim(NamedTuple):
     """The PersistentVolumeClaim behind a `Volume`, and its access mode if the profile gives it."""

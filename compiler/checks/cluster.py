@@ -301,7 +301,7 @@ def _untolerated(
     pool: Pool, tolerations: Iterable[Mapping[str, str]], profile: Profile
 ) -> Iterator[Mapping[str, str]]:
     """The taints of a pool that keep a pod away, as the tolerations that it lacks."""
-    for taint in (*pool.tolerations, *(profile.tolerations if pool.products or pool.gpus else ())):
+    for taint in (*pool.tolerations, *(profile.tolerations if pool.has_gpus else ())):
         if taint.get("effect") != "PreferNoSchedule" and not any(
             tolerates(one, taint) for one in tolerations
         ):
@@ -368,12 +368,7 @@ def _devices(
     if least is not None:
         memories = [product.memory for pool in pools.values() for product in serves(pool)]
         if memories and all(one is not None and one < least for one in memories):
-            shared = sharing(gpu, profile) if gpu_memory(gpu.memory) != least else None
-            parts = 1 if shared is None else shared.replicas
-            part, field = (gpu.memory, "memory") if shared is None else (gpu.share, "share")
-            has = f"a GPU with {part}" if parts == 1 else f"a GPU with {parts} parts of {part}"
-            most = _mebibytes(max(one or 0 for one in memories) // parts)
-            return _Asked(findings.TooMuch(has, most, where), "gpu", f"item:{field}"), pools
+            return _too_little(gpu, max(one or 0 for one in memories), where, profile), pools
         pools = _left(pools, lambda pool: _any_holds([one.memory for one in serves(pool)], least))
     if gpu.share is not None:
         return None, pools
@@ -382,6 +377,18 @@ def _devices(
         most = str(max(_gpus(pool) or 0 for pool in pools.values()))
         return _Asked(findings.TooMuch(f"{gpu.count} GPUs", most, where), "gpu"), pools
     return None, enough
+
+
+def _too_little(gpu: GPU, most: int, where: str, profile: Profile) -> _Asked:
+    """The finding about GPUs that have too little memory, for a request or for all parts of a device."""
+    shared = sharing(gpu, profile)
+    if shared is None or gpu_memory(gpu.memory) == least_memory(gpu, profile):
+        return _Asked(
+            findings.TooMuch(f"a GPU with {gpu.memory}", _mebibytes(most), where), "gpu", "item:memory"
+        )
+    parts = f"{shared.replicas} parts of " if shared.replicas > 1 else ""
+    each = _mebibytes(most // shared.replicas)
+    return _Asked(findings.TooMuch(f"a GPU with {parts}{gpu.share}", each, where), "gpu", "item:share")
 
 
 def _gpus(pool: Pool) -> int | None:

@@ -72,9 +72,7 @@ def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
         terms = tuple((*gpu_terms(gpu, profile), *group) for group in terms or ((),))
         if (shared := sharing(gpu, profile)) is not None:
             node |= shared.labels
-    if gpu is not None or (
-        pool is not None and (pool.products or pool.gpus)
-    ):  # without a GPU it has to get in, too
+    if gpu is not None or (pool is not None and pool.has_gpus):
         tolerations += [gpu_toleration(gpu, profile), *profile.tolerations]
     if pool is not None:
         node |= pool.labels
