@@ -130,12 +130,11 @@ class Dag:
 
     def before(self, tasks: Iterable[int]) -> set[int]:
         """The given tasks, and all that they need, transitively."""
-        left = list(tasks)
-        seen = set(left)
-        for task in left:  # grows during the loop
-            left += (need for need in self.needs[task] if need not in seen)
-            seen.update(self.needs[task])
-        return seen
+        return _reached(tasks, lambda task: self.needs[task])
+
+    def after(self, tasks: Iterable[int]) -> set[int]:
+        """The given tasks, and all that need them, transitively."""
+        return _reached(tasks, lambda task: self.needing.get(task, ()))
 
     def may_reach(self, producer: int, consumer: int) -> bool:
         """Whether a task may run after another, as far as can be told if the graph has mistakes."""
@@ -177,6 +176,16 @@ class Dag:
                 if not waiting[user]:
                     ready.append(user)
         return ready + [task for task, count in enumerate(waiting) if count]
+
+
+def _reached(tasks: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
+    left = list(tasks)
+    seen = set(left)
+    for task in left:  # grows during the loop
+        new = [each for each in following(task) if each not in seen]
+        seen.update(new)
+        left += new
+    return seen
 
 
 def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:

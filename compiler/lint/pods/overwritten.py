@@ -145,13 +145,13 @@ def _all_places(template: Template, side: str, given: dict[str, str], known: _Kn
 def _certain(graph: Template) -> list[Call]:
     """The calls of a graph that run once each, unless something fails."""
     dag = graph.dag
-    chosen = {index for index, call in enumerate(graph.calls) if asks(string(call.data, "depends"))}
+    chosen = dag.after(i for i, call in enumerate(graph.calls) if asks(string(call.data, "depends")))
     return [
         call
         for index, call in enumerate(graph.calls)
         if call.callee is not None
         and not (call.loop or call.data.get("when"))
-        and (graph.body == "steps" or (dag.is_sound and chosen.isdisjoint(dag.before([index]))))
+        and (graph.body == "steps" or (dag.is_sound and index not in chosen))
     ]
 
 
