@@ -361,12 +361,15 @@ class Execution:
     def _release(self, node: Node, error: str | None) -> None:
         """Release its locks.
 
-        After a failed graph, a suspension that has timed out, and an error after retries, Argo does so in the next
-        pass. If it does not visit the node then, or `failFast` ends what contains it, they are never released.
+        After a failed graph, a suspension that has timed out, an error after retries, and while an attempt runs, Argo
+        does so in the next pass. If it does not visit the node then, or `failFast` ends what contains it, they are
+        never released.
         """
         frame = self.call.frame
-        if error is not None:
-            late = node.type == "Retry"
+        if node.type == "Retry":
+            late = error is not None or not node.at_rest()
+        elif error is not None:
+            late = False
         elif node.type == "DAG":
             late = node.failed
         else:
