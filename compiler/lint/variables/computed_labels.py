@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
-from flowdsl.compiler.lint.variables.texts import strings
+from flowdsl.compiler.lint.variables.texts import naming
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside, string
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,15 +54,9 @@ def forgotten(view: View) -> Iterator[Problem]:
         used.append((template.data.get("outputs"), (*template.path, "outputs")))
         if not template.calls:
             used.append((template.data, template.path))
-    told: set[tuple[Path, int]] = set()
-    for data, start in used:
-        for path, _, text in strings(data, start):
-            for tag in tags(text) if "{{" in text else ():
-                if (path, tag.start) not in told and (
-                    name := next(filter(names.__contains__, tag.names), "")
-                ):
-                    told.add((path, tag.start))
-                    yield Problem(path, Forgotten(name, names[name]), part=(tag.start, tag.end))
+    found = {(path, part): name for data, start in used for name, path, part in naming(data, start, names)}
+    for (path, part), name in found.items():
+        yield Problem(path, Forgotten(name, names[name]), part=part)
 
 
 def _lasting(view: View) -> set[int]:

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.manifest.view import LOOPS, callees
 from flowdsl.compiler.lint.variables.findings import LiteralTag
-from flowdsl.compiler.lint.variables.texts import strings
+from flowdsl.compiler.lint.variables.texts import naming, strings
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
 from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
@@ -252,10 +252,7 @@ def _uses(owner: Template, names: Container[str]) -> Iterator[tuple[Call, str, P
     """The tags in the calls of a template that contain one of some variables."""
     for call in owner.calls:
         texts = {field: call.data[field] for field in ("arguments", "when", *LOOPS) if field in call.data}
-        for path, _, text in strings(texts, call.path):
-            for tag in tags(text) if "{{" in text else ():
-                if name := next(filter(names.__contains__, tag.names), ""):
-                    yield call, name, path, (tag.start, tag.end)
+        yield from ((call, *found) for found in naming(texts, call.path, names))
 
 
 def _is_once(view: View, template: Template) -> bool:

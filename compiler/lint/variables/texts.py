@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.tree import is_list, is_mapping, pairs
 from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template
     from flowdsl.compiler.tree import Path
@@ -46,6 +47,14 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
+
+
+def naming(node: Any, path: Path, names: Container[str]) -> Iterator[tuple[str, Path, tuple[int, int]]]:
+    """The tags below a node that name one of some variables: the first of these, the path of the text, and the part."""
+    for place, _, text in strings(node, path):
+        for tag in tags(text) if "{{" in text else ():
+            if name := next(filter(names.__contains__, tag.names), ""):
+                yield name, place, (tag.start, tag.end)
 
 
 def harmless(template: Template, allowed: frozenset[str]) -> bool:
