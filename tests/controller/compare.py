@@ -94,6 +94,7 @@ def _end(status: Json, start: float) -> dict[str, Json]:
         made["boundary"] = names.get(node.get("boundaryID", ""))
         made["children"] = sorted(names[one] for one in node.get("children") or () if one in names) or None
         made["began"] = (seconds(node["startedAt"]) or 0) - start
+        made["ended"] = (seconds(node["finishedAt"]) or 0) - start if node.get("finishedAt") else None
         made["lock"] = part(node, "synchronizationStatus").get("waiting") or None
         made |= {f"is {flag}": True for flag in node.get("nodeFlag") or ()}
         for side in ("inputs", "outputs"):

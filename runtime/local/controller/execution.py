@@ -363,7 +363,7 @@ class Execution:
 
         After a failed graph, a suspension that has timed out, an error after retries, and while an attempt runs, Argo
         does so in the next pass. If it does not visit the node then, or `failFast` ends what contains it, they are
-        never released.
+        never released. Argo first visits a task whose pod has ended, unless a hook of it runs.
         """
         frame = self.call.frame
         if node.type == "Retry":
@@ -377,7 +377,11 @@ class Execution:
         if late:
             self.run.agenda.in_next_pass(lambda: self._release_late(node))
         elif frame is None or not frame.fail_fast():
-            self.run.release(self.call.name)
+            release = partial(self.run.release, self.call.name)
+            if error is not None or node.ends_on_visits:
+                release()
+            else:
+                self.run.agenda.later(partial(self.run.within, node, release))
 
     def _release_late(self, node: Node) -> None:
         frame = self.call.frame

@@ -241,7 +241,7 @@ class Loop:
     def _go_on(self) -> None:
         """Continue after a hook has ended: Argo visits the next rounds, up to one whose exit hook runs."""
         self._next_exit()
-        if not self._kept or self._kept[0][0] > self._first():
+        if not self._kept or self._kept[0][0] > self._first() or self._waits or self._waits_for_hooks():
             return
         place = self._kept[0][0]
         while self._kept and self._kept[0][0] == place:
