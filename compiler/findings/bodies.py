@@ -352,20 +352,41 @@ class OneWord(Finding):
     severity = "warning"
     title = "`{text}` is one word: a program of that name would be looked for"
     label = "not split at spaces{unfilled}"
-    help = "write each word separately: command({words})"
+    help = "{way}"
     text: str
     inputs: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    """The values that stand in the text: what is in the braces of an f-string."""
 
     def words(self) -> dict[str, str]:
         """The fields, and the words of the text, each input where it is meant to be."""
+        words = self.text.split()
         parts: list[str] = []
-        for word in self.text.split():
-            names = unfilled(word, self.inputs)
+        for word in words:
+            names = self._names(word)
             alone = bool(names) and word == f"{{{names[0]}}}"
             parts.append(names[0] if alone else f'f"{word}"' if names else f'"{word}"')
         shown = parts[:8] + ["..."] * (len(parts) > 8)
-        also = ", nor filled in" if unfilled(self.text, self.inputs) else ""
-        return {**super().words(), "words": ", ".join(shown), "unfilled": also}
+        way = f"write each word separately: command({', '.join(shown)})"
+        if _SHELL.intersection(words):
+            named = {(_NAMED.sub("", one) or "out").upper(): one for one in self._names(self.text)}
+            env = ", ".join(f'"{name}": {one}' for name, one in named.items())
+            values = ", ".join(f'"${name}"' for name in named)
+            given = f", env={{{env}}}), with {values} in the text" if named else ")"
+            way = f'let a shell read it: command("sh", "-c", "..."{given}'
+        also = ", nor filled in" if unfilled(self.text, self.inputs) and not self.filled else ""
+        return {**super().words(), "way": way, "unfilled": also}
+
+    def _names(self, text: str) -> list[str]:
+        """What stands in braces in a part of the text."""
+        return [one for one in self.filled if f"{{{one}}}" in text] or unfilled(text, self.inputs)
+
+
+_NAMED = regex(r"^output\(|[').]")
+
+
+#: What only a shell understands between words.
+_SHELL = frozenset({">", ">>", "<", "2>", "2>&1", "|", "&&", "||", ";"})
 
 
 class NoTag(Finding):

@@ -150,11 +150,30 @@ def _flawed(definition: StepDef, words: list[Expr], said: Described) -> Iterator
     """The errors in the combination of the words of a command."""
     if not words:
         yield Diagnostic(NoCommand(definition.name), said.site)
-    elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
+    elif len(words) == 1 and " " in (only := "".join(map(_shown, _pieces(words[0]))).strip()):
+        filled = tuple(_shown(one)[1:-1] for one in _pieces(words[0]) if not isinstance(one, str))
         inputs = tuple(definition.signature.by_name)
-        yield Diagnostic(bodies.OneWord(only, inputs), Argument(said.site, position=0))
+        yield Diagnostic(bodies.OneWord(only, inputs, filled), Argument(said.site, position=0))
     else:
         yield from _unfilled(definition, words, said)
+
+
+def _pieces(word: Expr) -> tuple[str | Expr, ...]:
+    """The literal parts of a word, and the values between them."""
+    return word.parts if isinstance(word, Join) else (word.value,) if isinstance(word, Const) else (word,)
+
+
+def _shown(piece: str | Expr) -> str:
+    """A piece of a word as in an f-string."""
+    match piece:
+        case str():
+            return piece
+        case InPod(name, _, True):
+            return f"{{output({name!r})}}" if name != "return" else "{output()}"
+        case InPod(name):
+            return f"{{{name}}}"
+        case _:
+            return "{...}"
 
 
 def _printing(definition: StepDef, said: Described) -> Iterator[Diagnostic]:

@@ -1,0 +1,25 @@
+"""Command lines in one word, with inputs and outputs in them."""
+
+from flowdsl import command, container, output, pipeline
+
+
+@container(image="trainer:1")
+def fit(rate: float, layers: int) -> str:
+    return command(f"/bin/fit --rate {rate} --layers={layers} {output()}")
+
+
+@container(image="trainer:1")
+def count(least: int) -> int:
+    return command(f"/bin/count {least} | sort > {output()}")
+
+
+@container(image="trainer:1")
+def clean() -> None:
+    return command("rm -r /tmp/x && sync")
+
+
+@pipeline
+def nightly() -> None:
+    fit(0.1, 2)
+    count(3)
+    clean()
