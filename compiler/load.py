@@ -340,10 +340,12 @@ def raised(error: BaseException, filename: str, pipeline: str = "", text: str = 
 
 
 def _elsewhere(missing: str, filename: str) -> str:
-    """The way out for a module that is in another folder of the project; empty if it is not."""
+    """The way out for a module of the language, or in another folder of the project; else empty."""
     import shlex
 
     top = missing.partition(".")[0]
+    if top == "flowdsl":
+        return "import the word from `flowdsl` itself: `from flowdsl import pipeline, step`"
     for above in Path(filename).absolute().parents:
         for folder in (above, above / "src"):
             if (folder / f"{top}.py").is_file() or any((folder / top).glob("*.py")):

@@ -381,6 +381,14 @@ def test_a_module_that_is_not_installed(folder: Path) -> None:
     )
 
 
+def test_a_module_that_the_language_does_not_have(folder: Path) -> None:
+    error = refused(folder / "pipeline.py", "from flowdsl.dsl import step\n")
+    assert error.traceback is None
+    assert error.diagnostic.finding.advice == (
+        "import the word from `flowdsl` itself: `from flowdsl import pipeline, step`"
+    )
+
+
 @pytest.mark.parametrize(("package", "place"), [("src/shapes", "../src"), ("shapes", "..")])
 def test_a_module_in_another_folder_of_the_project(
     folder: Path, monkeypatch: pytest.MonkeyPatch, package: str, place: str

@@ -38,12 +38,12 @@ class MissingArgument(Finding):
     """A parameter without a default that got no argument."""
 
     code = "FD202"
-    title = "`{step}` needs `{name}: {type}`"
+    title = "`{step}` needs `{parameter}`"
     label = "`{name}` is missing here"
     help = "{way}"
     step: str
     name: str
-    type: str
+    parameter: str  # with its type
     loop: str = ""  # the caller of the step: `fan_out` or `sweep`, which have arguments of their own
     named: bool = True  # whether it may be passed by name
 

@@ -147,12 +147,13 @@ class UnsupportedOperator(Finding):
             way = f"use + - * / and comparisons, {_IN_A_STEP}"
         if self.operator.startswith("the key "):
             reason, way = "not there in every run", "pass all of it to a step, which looks for the key"
-        elif self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
+        elif self.operator == "with":
+            reason = "a call begins no block"
+            way = "write `with when(...):` for a condition; a loop is `fan_out(step, over={...})`, without a block"
+        elif self.operator.startswith("an assignment") or self.operator in ("del", "a call"):
             reason, way = "known only when the pipeline runs", "do this inside a step"
         elif self.operator == "~":
             way = "write `with unless(...):` for `with when(~...):`, or compare: `value == False`"
-        elif self.operator == "unary -" and self.number:
-            way = "write `0 - value`"
         elif self.operator == "a slice" or self.operator.startswith("an index"):
             way = "write a step that takes all of it and returns the part"
         elif self.operator.startswith("an operation on what"):

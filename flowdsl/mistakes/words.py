@@ -30,6 +30,8 @@ class UnknownField(Finding):
         if self.uncalled and self.gives and self.name in _METHODS:
             way = _METHODS[self.name].format(self.uncalled)
             meant = "this is called, and has no methods but `options`"
+        elif self.noun == "word" and (word := _WORDS.get(self.name.replace("_", "").lower())):
+            way, meant = word
         elif self.uncalled and near(self.name, self.known) is None:
             way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
             objective = f'its name: `"{self.name}"`'
@@ -50,6 +52,61 @@ _METHODS = {
         ("override partial with_options", "what one call has is written `{}.options(...)(...)`"),
     )
     for method in methods.split()
+}
+
+
+#: Words of other tools, without `_` and capitals: the way out, and what the word is here.
+_WORDS = {
+    name: (way, f"that is {word}")
+    for word, way, names in (
+        (
+            "`step`",
+            "write @step(...) above a function",
+            "component containerop op pythoncomponent script task",
+        ),
+        (
+            "`container`",
+            "write @container(...) above a function",
+            "containercomponent containerspec dockercomponent",
+        ),
+        (
+            "`pipeline`",
+            "write @pipeline above a function that calls steps",
+            "dag flow flowspec graph job workflow",
+        ),
+        (
+            "`pipeline`, whose options say what is written",
+            "write @pipeline above a function, and compile it with `--as template` or `--as cron`",
+            "clusterworkflowtemplate cronworkflow workflowtemplate",
+        ),
+        (
+            "`fan_out`",
+            "to run a step for each item write `fan_out(step, over={...})`",
+            "foreach map parallel parallelfor",
+        ),
+        (
+            "`when`",
+            "write `with when(...):`, and call the steps in its block",
+            "condition elif else switch",
+        ),
+        ("`on_exit`", "write `with on_exit():`, and call the steps in its block", "exithandler"),
+        (
+            "a `Path`",
+            "annotate a parameter or the result of a step as Path",
+            "artifact artifacts dataset input inputpath model output outputpath",
+        ),
+        (
+            "an ordinary parameter",
+            "the parameters of the function are those of the workflow",
+            "param parameter params",
+        ),
+        ("`cpu`, `memory`, `gpu`", 'write @step(cpu=2, memory="8Gi", gpu=1)', "resources"),
+        ("`env`", "write @step(env={...})", "env environment"),
+        ("`secrets`", 'write @step(secrets={"TOKEN": Secret(...)})', "secretenv"),
+        ("`Retry`", 'write @step(retries=Retry(3, wait="30s"))', "backoff retrypolicy retrystrategy"),
+        ("`GPU`", 'write @step(gpu=GPU(1, memory="40Gi"))', "accelerator accelerators"),
+    )
+    for name in names.split()
 }
 
 
@@ -124,8 +181,10 @@ class WrongCall(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and what is wrong at the place of the call."""
-        called = self.problem != "is not called"
-        return {**super().words(), "what": "the arguments do not fit" if called else "without parentheses"}
+        what = "without parentheses" if self.problem == "is not called" else "the arguments do not fit"
+        if "begins no block" in self.problem:
+            what = "no block for `with`"
+        return {**super().words(), "what": what}
 
 
 class UnnamedOption(Finding):

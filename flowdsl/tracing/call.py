@@ -223,7 +223,7 @@ def _misfits(
             definition,
             step=definition.name,
             name=parameter.name,
-            type=t.spell(parameter.type),
+            parameter=parameter.spelled,
             loop=loop,
             named=parameter.keyword,
         )

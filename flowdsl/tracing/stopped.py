@@ -31,6 +31,8 @@ _SURPLUS = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'"
 _OURS = ("origin", "read_only", "site")
 """Attributes of words that are for the compiler."""
 _NO_BLOCK = "object does not support the context manager protocol"
+_BLOCKS = ("when", "unless", "otherwise", "on_exit", "on_failure")
+_DECORATORS = ("step", "container", "pipeline", "resource", "approve", "http", "call_template")
 _GIVEN = re.compile(r"(?:\bnot |: |and )'?(\w*Volume)\b")
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes|got some positional-only|got multiple values) (.*)")
@@ -218,8 +220,16 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     if _NO_BLOCK in text:
         language = vars(sys.modules["flowdsl"])
         named = next((one for one in sorted(words(site)) if _is_function(frame, one, language)), None)
-        inside = "" if named == "otherwise" else "..."
-        block = {"word": named, "problem": "is not called", "form": f"with {named}({inside}):"}
+        block = {"word": named, "problem": "is not called", "form": f"with {named}(...):"}
+        if named == "otherwise":
+            block["form"] = "with otherwise():"
+        elif named in _DECORATORS:
+            block |= {
+                "problem": "is a decorator, and begins no block",
+                "form": f"@{named}(...)",
+            }
+        elif named not in _BLOCKS:
+            block |= {"problem": "begins no block", "form": f"{named}(...)"}
         return None if named is None else Stop("WrongCall", site, (), block)
     found = _SURPLUS.search(text) or _OTHERS.search(text)
     word = None if found is None else _word(found[1], frame, site)

@@ -27,6 +27,12 @@ class Parameter(NamedTuple):
     positional: bool
     keyword: bool
 
+    @property
+    def spelled(self) -> str:
+        """The parameter with its type, where its annotation can be read."""
+        kind = t.spell(self.type) if self.annotated else ""
+        return f"{self.name}: {kind}" if kind else self.name
+
 
 class Signature(NamedTuple):
     """The parameters of a function in order, and its result."""
@@ -47,8 +53,7 @@ class Signature(NamedTuple):
                 parts.append("/")
             if not parameter.positional and (before is None or before.positional):
                 parts.append("*")
-            text = f"{parameter.name}: {t.spell(parameter.type)}"
-            default = parameter.default
+            text, default = parameter.spelled, parameter.default
             parts.append(text if default is MISSING else f"{text} = {as_written(default)}")
         if self.parameters and not self.parameters[-1].keyword:
             parts.append("/")

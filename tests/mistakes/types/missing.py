@@ -10,4 +10,4 @@ def train(corpus, lr=0.1, *, layers: int = 2) -> float:
 
 @pipeline
 def nightly(corpus) -> None:
-    train(corpus)
+    train()
