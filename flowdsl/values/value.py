@@ -181,6 +181,12 @@ class RunTimeValue:
             return _refuse(self, "HiddenFunction", **data)
         return _refuse(self, "UnsupportedOperator", operator="a call")
 
+    def __neg__(self) -> Any:
+        """A number with the other sign; `0 - value` would lose that of a zero."""
+        if isinstance(t.base(expr_of(self).type), t.Number):
+            return _operate("*", self, -1)
+        return _refuse(self, "UnsupportedOperator", operator="unary -", number=False)
+
     def __setitem__(self, key: object, new: object) -> None:
         _refuse(self, "UnsupportedOperator", operator="an assignment to an item")
 
@@ -516,7 +522,6 @@ def _install() -> None:
         setattr(RunTimeValue, f"__{name}__", _refused(operator))
         setattr(RunTimeValue, f"__r{name}__", _refused(operator))
     unary = {
-        "neg": "unary -",
         "pos": "unary +",
         "abs": "abs()",
         "invert": "~",

@@ -90,6 +90,13 @@ def constant(given: Any) -> Tree:
     return Tree(repr(given), type(given), False, value)
 
 
+def negative(one: Tree) -> Tree:
+    def value(values: Values) -> Any:
+        return -one.value(values)
+
+    return Tree(f"(-{one.source})", one.kind, True, value)
+
+
 def variable(name: str) -> Tree:
     def value(values: Values) -> Any:
         return values[name]
@@ -123,7 +130,8 @@ def numbers(depth: int) -> st.SearchStrategy[Tree]:
 
     inner = numbers(depth - 1)
     pairs = st.tuples(st.sampled_from("+-*/"), inner, inner)
-    return st.one_of(leaf, pairs.filter(lambda drawn: drawn[1].live or drawn[2].live).map(made))
+    signed = inner.filter(lambda one: one.live).map(negative)
+    return st.one_of(leaf, pairs.filter(lambda drawn: drawn[1].live or drawn[2].live).map(made), signed)
 
 
 def texts(depth: int) -> st.SearchStrategy[Tree]:

@@ -18,7 +18,7 @@ def halves() -> None:
     rows = count("orders")
     load(0, rows // 2)
     load.options(name="rest")(rows % 2, round(rows / 2))
-    load.options(name="power")(-rows, rows**2)
+    load.options(name="power")(abs(rows), rows**2)
 
 
 @pipeline
