@@ -233,9 +233,9 @@ def test_nodes_that_cannot_be_read_are_no_hindrance_to_stop(cluster: Cluster) ->
 def test_nothing_of_a_run_reaches_the_terminal_raw(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster.put(workflow(node("mine", "DAG", "Running", "a"), gate("a", displayName="a\x1b]0;x\x07")))
+    cluster.put(workflow(node("mine", "DAG", "Running", "a\x1b;x\x07"), gate("a\x1b;x\x07")))
     assert flowdsl(["resume", "mine"]) == 0
-    assert capsys.readouterr().out == "mine: continues from a\\x1b]0;x\\x07\n"
+    assert capsys.readouterr().out == "mine: continues from a;x\n"
 
 
 # --- retries -----------------------------------------------------------------------------------------------
@@ -246,13 +246,13 @@ def test_retry_from_a_step(cluster: Cluster, capsys: pytest.CaptureFixture[str])
     assert flowdsl(["retry", "mine", "prepar"]) == 2
     assert "has no step `prepar`: did you mean `prepare`?" in capsys.readouterr().err
     assert flowdsl(["retry", "mine", "other"]) == 2
-    there = "there are `mine.onExit`, `prepare`, `report`, `train`"
+    there = "there are `onExit`, `prepare`, `report`, `train`"
     assert capsys.readouterr().err == f"flowdsl: `mine` has no step `other`: {there}\n"
     assert flowdsl(["retry", "mine", "prepare", "--dry-run"]) == 0
     assert cluster.run["status"]["phase"] == "Failed"
     assert flowdsl(["retry", "mine", "prepare"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert [one.partition("; ")[2] for one in said] == ["again: prepare, train, mine.onExit"] * 2
+    assert [one.partition("; ")[2] for one in said] == ["again: prepare, train, onExit"] * 2
     assert set(cluster.run["status"]["nodes"]) == {"mine"}
     assert cluster.run["status"]["conditions"] == [{"type": "Completed", "status": "False"}]
     assert cluster.pods == []
@@ -271,6 +271,26 @@ def test_a_step_that_is_there_twice_is_named_by_its_place(
     assert flowdsl(["retry", "mine", "train"]) == 2
     assert "`mine` has several steps called train: say which, a, b" in capsys.readouterr().err
     assert flowdsl(["retry", "mine", "b"]) == 0
+
+
+def test_a_round_is_named_as_it_is_shown(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    rounds = {f"runs.train({n}:i:/{n},rate:0.{n})": "Failed" if n == 1 else "Succeeded" for n in range(3)}
+    again = {"boundaryID": "runs", "nodeFlag": {"retried": True}}
+    loop = workflow(
+        node("mine", "DAG", "Failed", "runs"),
+        node("runs", "DAG", "Failed", "runs.train"),
+        node("runs.train", "TaskGroup", "Failed", *rounds, boundaryID="runs", displayName="train"),
+        *(node(one, "Retry", end, f"{one}(0)", boundaryID="runs") for one, end in rounds.items()),
+        *(node(f"{one}(0)", "Pod", end, **again) for one, end in rounds.items()),
+        phase="Failed",
+    )
+    cluster.put(loop)
+    for name in ("runs.train(2)", "runs(2)", "train(2)", [*rounds][2]):
+        assert flowdsl(["retry", "mine", name, "--dry-run"]) == 0
+        said = "mine: would continue; again: runs.train(1), runs.train(2)\n"
+        assert capsys.readouterr().out == said
+    assert flowdsl(["retry", "mine", "runs.train(3)"]) == 2
+    assert "has no step `runs.train(3)`: did you mean `runs.train(" in capsys.readouterr().err
 
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"

@@ -25,7 +25,8 @@ from flowdsl.runtime.cluster.trouble import (
     Vanished,
 )
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.names import spelled
+from flowdsl.runtime.local.prepare import valued
+from flowdsl.runtime.logs.source import called, place
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import over
 from flowdsl.runtime.phases import phase as phase_of
@@ -318,9 +319,8 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     again = nodes(workflow, step, before) if step is not None else []
     planned = retried(workflow, again, parameters, rfc3339(time.time()))
-    steps = [
-        one.display for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])
-    ]
+    leaves = [one for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])]
+    steps = list(dict.fromkeys(called(run.name, one.name) for one in leaves))
     if not dry_run:
         with _changing(run):
             cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
@@ -336,37 +336,41 @@ def _leaf(node: Json) -> bool:
 
 
 def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
-    """Raise Refused for a parameter that a run does not have."""
+    """Raise Refused for a parameter that a run does not have, and RunError for a value that it cannot have."""
     stored = part(part(workflow, "status"), "storedWorkflowTemplateSpec")
-    known = [
-        str(one["name"])
-        for spec in (workflow["spec"], stored)
+    known = {
+        str(one["name"]): one
+        for spec in (stored, workflow["spec"])
         for one in several(part(spec, "arguments"), "parameters")
-    ]
-    for name in parameters:
+    }
+    for name, value in parameters.items():
         if name not in known:
             what = f"-p {name}: `{workflow['metadata']['name']}` has no such parameter"
             raise Refused(f"{what}: {suggest(name, known)}" if known else f"{what}, nor any other")
+        valued(known[name], value)
 
 
 def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) -> list[str]:
-    """The id of a step's node, by its name as displayed, its full name, or its id. Raises Refused."""
+    """The id of a step's node, by its name as it is shown or displayed, its full name, or its id. Raises Refused."""
     run = str(workflow["metadata"]["name"])
     known: dict[str, Json] = {each: workflow["status"]["nodes"][each] for each in among}
-    names = {str(node["displayName"]): node for node in known.values()}
-    step = spelled(step, [*names, *(_path(run, node) for node in known.values())])
-    exact = [each for each, node in known.items() if step in (each, node["name"], _path(run, node))]
-    found = exact or [each for each, node in known.items() if step == node["displayName"]]
+    own = [each for each, node in known.items() if not part(node, "nodeFlag").get("retried")]
+    names = {each: called(run, str(node["name"])) for each, node in known.items()}
+    found = (
+        [each for each, node in known.items() if step in (each, node["name"], _path(run, node))]
+        or [each for each, node in known.items() if step == node["displayName"]]
+        or [each for each in own if place(run, str(known[each]["name"])).ends(step)]
+    )
     if len(found) == 1:
         return found
     if found:
-        places = ", ".join(sorted(_path(run, known[each]) for each in found))
-        raise Refused(f"`{run}` has several steps called {step}: say which, {places}")
+        ways = {names[each] for each in found}
+        if len(ways) < len(found):  # in lists of steps
+            ways = {_path(run, known[each]) for each in found}
+        raise Refused(f"`{run}` has several steps called {step}: say which, {', '.join(sorted(ways))}")
     if not names:
         raise Refused(f"`{run}` waits nowhere")
-    shown = sorted(
-        name for name, node in names.items() if name != run and not part(node, "nodeFlag").get("retried")
-    )
+    shown = sorted({names[each] for each in own if known[each]["name"] != run})
     raise Refused(f"`{run}` has no step `{step}`: {suggest(step, shown)}")
 
 

@@ -85,7 +85,9 @@ def _asked(new: New, options: Submission, texts: dict[str, str]) -> Asked:
             raise RunError(f"--label {key}={value}: `{key}` cannot be the key of a label")
         if not is_label_value(value):
             raise RunError(f"--label {key}={value}: `{value}` cannot be the value of a label")
-    return Asked(texts, named(new.name) if new.name else "", options.id or "", labels)
+    if options.id == "":
+        raise RunError("--id: it is empty, as that of an unset variable: give an id, or leave out --id")
+    return Asked(texts, "" if new.name is None else named(new.name), options.id or "", labels)
 
 
 def _send(run: Json, options: Submission, reach: Reach, cluster: Cluster | None = None) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Unfit
+from flowdsl.runtime.logs.source import called
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def gates(workflow: Json) -> list[Gate]:
     nodes: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     active = [node for node in nodes.values() if node["type"] == "Suspend" and node.get("phase") == "Running"]
     active.sort(key=lambda node: (str(node.get("startedAt")), str(node["name"])))
-    return [Gate(str(node["id"]), str(node["displayName"]), _answers(node)) for node in active]
+    run = str(workflow["metadata"]["name"])
+    return [Gate(str(node["id"]), called(run, str(node["name"])), _answers(node)) for node in active]
 
 
 def _answers(node: Json) -> tuple[Answer, ...]:
@@ -102,7 +104,7 @@ def _instead(waiting: Sequence[Gate]) -> str:
 
 def _step(workflow: Json, node: str) -> str:
     found = part(part(part(workflow, "status"), "nodes"), node)
-    return str(found.get("displayName") or node)
+    return called(str(workflow["metadata"]["name"]), str(found["name"])) if found else node
 
 
 def is_suspended(workflow: Json) -> bool:

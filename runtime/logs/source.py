@@ -102,6 +102,11 @@ def place(run: str, node: str) -> Place:
     return Place(tuple(path), tuple(attempts))
 
 
+def called(run: str, node: str) -> str:
+    """The name of a node's step as users see it, whichever attempt it is: `runs.train(3)`."""
+    return Place(place(run, node).path).called(run)
+
+
 class Source(NamedTuple):
     """One container of one attempt of a step."""
 

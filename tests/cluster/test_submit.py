@@ -101,6 +101,10 @@ def test_each_submission_is_a_run_of_its_own_unless_it_has_the_same_id(
     assert len(names) == 5
     assert names[2] == names[3]
     assert len(set(names)) == 4 == len(cluster.runs)
+    for option in ("--id", "--name"):
+        assert flowdsl(["submit", "tiny.py", option, ""]) == 2
+    assert "--id: it is empty" in capsys.readouterr().err
+    assert len(cluster.runs) == 4
 
 
 def test_a_run_that_was_there_is_not_said_to_be_created(
