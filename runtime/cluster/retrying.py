@@ -93,20 +93,11 @@ def _begin(made: Json, parameters: Mapping[str, str], now: str) -> None:
         del spec["activeDeadlineSeconds"]
     if parameters:
         arguments = spec.setdefault("arguments", {})
-        had = several(arguments, "parameters")
-        names = [one["name"] for one in had]
-        new = [{"name": name} for name in parameters if name not in names]
-        arguments["parameters"] = [_valued(one, parameters) for one in [*had, *new]]
+        given = [{"name": name, "value": value} for name, value in parameters.items()]
+        kept = [one for one in several(arguments, "parameters") if one["name"] not in parameters]
+        arguments["parameters"] = [*given, *kept]
         if stored is not None:
             stored.setdefault("arguments", {})["parameters"] = copy.deepcopy(arguments["parameters"])
-
-
-def _valued(declared: Json, given: Mapping[str, str]) -> Json:
-    """A parameter with the value that is given for it, if there is one."""
-    if declared["name"] not in given:
-        return declared
-    rest = {key: value for key, value in declared.items() if key != "valueFrom"}
-    return {**rest, "value": given[declared["name"]]}
 
 
 def _reset(node: Json, now: str) -> Json:

@@ -199,9 +199,9 @@ def test_retry_with_another_parameter(
     assert "did you mean `epochs`?" in capsys.readouterr().err
     assert run(["retry", "mine", "-p", "rate=3"]) == 2
     assert "the parameter `rate` is one of 1, 2, not `3`" in capsys.readouterr().err
-    assert run(["retry", "mine", "-p", "rate=2"]) == 0
+    assert run(["retry", "mine", "-p", "epochs=4"]) == 0
     found = there(server, namespace)["spec"]["arguments"]["parameters"]
-    assert found == [{"name": "epochs", "value": "3"}, {"name": "rate", "value": "2", "enum": ["1", "2"]}]
+    assert found == [{"name": "epochs", "value": "4"}, {"name": "rate", "value": "1", "enum": ["1", "2"]}]
 
 
 class Slow(Kubernetes):
