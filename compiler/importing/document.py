@@ -150,7 +150,7 @@ class Reader(Reading):
 
     def is_looked_up(self, template: str, one: Entry) -> bool:
         """Whether Argo resolves an input of a template itself, in a way that cannot be expressed."""
-        given = one.key in self.needs.given(template)
+        given = one.key in self.needs.given[template]
         fed = template == self.spec.get("entrypoint") and one.name in self.parameters
         if given or fed:
             return False
@@ -163,7 +163,7 @@ class Reader(Reading):
         """Read the outputs of a template; a step declares the paths of its files by name."""
         files = (one.name for one in target.inputs.values() if one.port is None)
         names = Names(files if target.body is not None else ())
-        asked = self.needs.asked(str(target.template.get("name")))
+        asked = self.needs.asked[str(target.template.get("name"))]
         unnamed = any(target.makes(key) for key in asked)
         for one in ports(target.template, "outputs"):
             if "value" in one.said and target.body is not None:

@@ -147,7 +147,7 @@ def _compared(sign: str, left: Value | None, right: Value | None, numbers: bool)
                 return None
         if exact is None:
             return Asked(sign, (), (left, right), True)
-        port.root.numbers.append(exact)
+        port.compare(exact)
         return Asked(sign, (), (left, Value(lambda: number(exact))), True)
     port.asked(text=sign not in ("==", "!="))
     if exact is not None:

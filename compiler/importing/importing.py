@@ -15,7 +15,6 @@ from flowdsl.compiler.importing.ports import all_texts
 from flowdsl.compiler.importing.type_facts import Types
 from flowdsl.compiler.importing.writing import written
 from flowdsl.compiler.manifests import is_argo
-from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, is_mapping
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
@@ -63,7 +62,7 @@ def imported(documents: Sequence[Document]) -> Imported:
         shelf = Shelf(better)
         readers = _read(manifests, shelf)
     for document, reader in readers:
-        found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
+        found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems.values())
     if any_error(found) or not readers:
         return Imported("", found, [])
     text, begun = written([reader for _, reader in readers], shelf)
@@ -155,4 +154,4 @@ def _named(reader: Reader) -> None:
     if reader.kind == "Workflow" and isinstance(name, str):
         way = "compile it with `--as template` to have an object with a name that is fixed"
         finding = OtherName("the Workflow", name, f"{name}-...", way)
-        reader.problems.append(Problem(("metadata", "name"), finding))
+        reader.add(("metadata", "name"), finding)

@@ -14,7 +14,7 @@ from flowdsl.grammar.numbers import json_number
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _WHOLE = regex(r"0|-?[1-9][0-9]{0,17}")
 _HTML = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})  # as Go writes JSON
@@ -70,7 +70,8 @@ class Port:
     ) -> None:
         self._same: Port | None = None
         self.constants: list[str] = []
-        self.numbers: list[str] = []  # literals that it is compared with as a number
+        self.forms = {*_FORMS}  # those that all constants have
+        self.compared_whole = True  # whether the literals that it is compared with as a number are whole
         self.given = False  # whether a literal is passed, not only compared
         self.choices = tuple(choices)
         self.unknown = unknown  # whether a value comes from outside of the documents
@@ -96,7 +97,8 @@ class Port:
             return
         two._same = one
         one.constants += two.constants
-        one.numbers += two.numbers
+        one.forms = one.forms & two.forms
+        one.compared_whole = one.compared_whole and two.compared_whole
         one.record = one.record or two.record
         one.choices = tuple(
             name for name in one.choices or two.choices if name in (two.choices or one.choices)
@@ -108,7 +110,13 @@ class Port:
         """Add a literal that is passed to this port, or compared with its value."""
         root = self.root
         root.constants.append(text)
+        root.forms = {form for form in root.forms if _FORMS[form](text)}
         root.given = root.given or not compared
+
+    def compare(self, literal: str) -> None:
+        """Record a literal that the value is compared with as a number."""
+        root = self.root
+        root.compared_whole = root.compared_whole and _whole(literal)
 
     def asked(
         self,
@@ -131,19 +139,19 @@ class Port:
         known = root.constants
         if root.record is not None and all(records(one, root.record.fields) is not None for one in known):
             return f"list[{root.record.kind}]" if root.items else root.record.kind
-        if root.items and root.record is None and all(parsed(one) is not None for one in known):
+        if root.items and root.record is None and "list" in root.forms:
             return "list[str]"
         if root.choices and not root.unknown and set(known) <= {*root.choices}:
             return f"Literal[{', '.join(quoted(one) for one in root.choices)}]"
         if root.text:
             return "str"
-        whole = all(map(_whole, known))
-        fractions = all(map(_fraction, known))
+        whole = "whole" in root.forms
+        fractions = "fraction" in root.forms
         if root.number:
-            exact = root.whole or root.given or (not root.unknown and all(map(_whole, root.numbers)))
+            exact = root.whole or root.given or (not root.unknown and root.compared_whole)
             # A number is printed as Python formats it, so 2.50 remains a text where it is printed.
             kept = root.shown and root.given
-            numbers = fractions if kept else all(_NUMBER.fullmatch(one) for one in known)
+            numbers = fractions if kept else "number" in root.forms
             return "int" if whole and exact else "float" if numbers else "str"
         if root.unknown or not known:
             return "str"
@@ -231,6 +239,15 @@ def _whole(text: str) -> bool:
 def _fraction(text: str) -> bool:
     """Whether a text is a number in Python's notation, but no integer."""
     return _NUMBER.fullmatch(text) is not None and "." in text and repr(float(text)) == text
+
+
+_FORMS: dict[str, Callable[[str], bool]] = {
+    "list": lambda text: parsed(text) is not None,
+    "whole": _whole,
+    "fraction": _fraction,
+    "number": is_number,
+}
+"""What literals may be read as."""
 
 
 def as_text(value: object) -> str:

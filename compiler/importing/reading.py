@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import merge
@@ -15,7 +16,7 @@ from flowdsl.compiler.importing.workflow_variables import Needs
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.reading import owner
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs
+from flowdsl.compiler.tree import entries, inside, value_at
 from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class Reading:
         self.body = body
         self.kind = str(body.get("kind"))
         self.shelf = shelf
-        self.problems: list[Problem] = []
+        #: The findings, by their paths and what they say.
+        self.problems: dict[tuple[Path, str], Problem] = {}
+        self._refused: defaultdict[Path, list[str]] = defaultdict(list)
         self.metadata: Json = copy.deepcopy(inside(body, "metadata"))
         for field in ("labels", "annotations"):
             given = inside(self.metadata, field)
@@ -74,7 +77,7 @@ class Reading:
         self.ending: list[Call] = []  # the exit handlers
         self.order: list[Function] = []
         self.hidden: set[str] = set()  # the names of parameters, which would hide functions of the same name
-        self.kept: list[Json] = []  # unchanged templates for hooks
+        self.kept: dict[str, Json] = {}  # unchanged templates for hooks, by their names
         self.library = False  # whether all its templates are called by other workflows
         self.hooked: set[str] = set()  # the names of the templates of hooks
         #: Arguments that the cluster looks up, or whose names are invalid in Python.
@@ -121,25 +124,18 @@ class Reading:
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that a field cannot be expressed, unless a part of it is recorded already."""
-        parts = (
-            one.finding.what
-            for one in self.problems
-            if one.path == path and isinstance(one.finding, NotSayable)
-        )
-        if not any(part != what and part in what for part in parts):
+        if not any(part != what and part in what for part in self._refused[path]):
+            self._refused[path].append(what)
             self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
 
     def add(self, path: Path, finding: Finding, words: str = "", before: int = 0) -> None:
         """Record a finding at a path, or at words of the text there, after `before` other occurrences."""
-        value: Any = self.body
-        for step in path:
-            value = dict(pairs(value)).get(step) if is_mapping(value) or is_list(value) else None
+        value = value_at(self.body, path)
         start = -1
         for _ in range(before + 1 if isinstance(value, str) and words else 0):
             start = value.find(words, start + 1)
         problem = Problem(path, finding, part=(start, start + len(words)) if start >= 0 else None)
-        if all((one.path, one.finding.message) != (path, finding.message) for one in self.problems):
-            self.problems.append(problem)
+        self.problems.setdefault((path, finding.message), problem)
 
     def called(self, task: Json, path: Path) -> Function:
         """The function of the template that a task calls."""
@@ -155,12 +151,9 @@ class Reading:
         template = self.templates[name][1]
         self.hooked.add(name)
         ends = self.spec.get("onExit"), inside(self.spec, "hooks", "exit").get("template")
-        called = name in (self.spec.get("entrypoint"), *ends) or any(
-            name in self.needs.called(one) for one in self.templates
-        )
+        called = name in (self.spec.get("entrypoint"), *ends) or name in self.needs.called
         kept = f"{slug(name)}-hook" if called else slug(name)
-        if all(one["name"] != kept for one in self.kept):
-            self.kept.append({**template, "name": kept})
+        self.kept.setdefault(kept, {**template, "name": kept})
         return {**hook, "template": kept}
 
     def raw(self, value: Any, target: Function, *, told: bool = False) -> Any:

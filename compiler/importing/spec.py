@@ -78,7 +78,7 @@ def _left(reader: Reading) -> Json:
         if one.graph is not None
         for patch in one.graph.patched
     ]
-    templates += reader.raw(reader.kept, reader.main)
+    templates += reader.raw([*reader.kept.values()], reader.main)
     if templates:
         spec["templates"] = merged(templates)
     if reader.metadata:

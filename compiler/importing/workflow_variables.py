@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.renamed import FORMULAS
@@ -11,7 +12,7 @@ from flowdsl.grammar.template import is_filled, references, variables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.importing.model import Json
+    from flowdsl.compiler.importing.model import Json, Key
 
 _AT_THE_END = ("status", "duration")
 
@@ -20,45 +21,42 @@ class Needs:
     """The values of the workflow that each template needs, for itself and for the templates that it calls."""
 
     def __init__(self, templates: dict[str, Json]) -> None:
-        self._templates = dict(templates)
+        self._templates: dict[str, Json] = {}
         self._found: dict[str, tuple[str, ...]] = {}
+        #: The kinds and names of the inputs that tasks pass to each template.
+        self.given: defaultdict[str, set[Key]] = defaultdict(set)
+        #: The kinds and names of the outputs that graphs use of tasks that call each template.
+        self.asked: defaultdict[str, set[Key]] = defaultdict(set)
+        #: The templates that tasks call, also as hooks.
+        self.called = set[str]()
+        for name, template in templates.items():
+            self.add(name, template)
 
     def add(self, name: str, template: Json) -> None:
         """Add a template."""
         self._templates[name] = template
-
-    def given(self, name: str) -> set[tuple[str, str]]:
-        """The kinds and names of the inputs that tasks pass to a template."""
-        tasks = (task for template in self._templates.values() for task in _tasks(template))
-        return {
-            (kind, str(one.get("name")))
-            for task in tasks
-            if task.get("template") == name
-            for kind in ("parameters", "artifacts")
-            for one in entries(task, "arguments", kind)
-        }
-
-    def asked(self, name: str) -> set[tuple[str, str]]:
-        """The kinds and names of the outputs that graphs use of tasks that call a template."""
-        found = set[tuple[str, str]]()
-        for template in self._templates.values():
-            tasks = {str(task.get("name")) for task in _tasks(template) if task.get("template") == name}
-            for path in _paths(template) if tasks else ():
-                match path:
-                    case ("steps" | "tasks", task, "outputs", "result") if task in tasks:
-                        found.add(("result", ""))
-                    case ("steps" | "tasks", task, "outputs", kind, *_) if task in tasks:
-                        found.add((kind, path[-1]))
-                    case ("steps" | "tasks", task, "ip") if task in tasks:
-                        found.add(("ip", ""))
-                    case _:
-                        pass
-        return found
-
-    def called(self, name: str) -> set[str]:
-        """The templates that the tasks of a template call, also as hooks."""
-        tasks = _tasks(self._templates.get(name, {}))
-        return {called for task in tasks for called in _called(task)}
+        calls = defaultdict[str, set[str]](set)  # the templates that the tasks of a name call
+        for task in _tasks(template):
+            called = str(task.get("template") or "")
+            calls[str(task.get("name"))].add(called)
+            self.called.update(_called(task))
+            self.given[called].update(
+                (kind, str(one.get("name")))
+                for kind in ("parameters", "artifacts")
+                for one in entries(task, "arguments", kind)
+            )
+        for path in _paths(template) if calls else ():
+            match path:
+                case ("steps" | "tasks", caller, "outputs", "result"):
+                    key = "result", ""
+                case ("steps" | "tasks", caller, "outputs", kind, *_):
+                    key = kind, path[-1]
+                case ("steps" | "tasks", caller, "ip"):
+                    key = "ip", ""
+                case _:
+                    continue
+            for called in calls[caller]:
+                self.asked[called].add(key)
 
     def of(self, name: str) -> tuple[str, ...]:
         """The parameters of the workflow that a template needs; other fields of it begin with a dot."""
