@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,15 @@ from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.variables.uses import RESULTS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
-from flowdsl.compiler.tree import compact, entries, inside, string
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
 
 
@@ -47,6 +48,7 @@ def metrics(view: View) -> Iterator[Problem]:
     """Metrics measure something that is known at the time. Source: Argo Workflows, computeMetrics."""
     first: dict[str, Object] = {}
     measured = {view.path: view.first, **{template.path: template for template in view.templates}}
+    kept = cache(_results_kept)
     for owner, path in view.owners:
         for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
             place = (*path, "metrics", "prometheus", index)
@@ -58,7 +60,7 @@ def metrics(view: View) -> Iterator[Problem]:
             told = template is not None and template.is_leaf and owner is not view.spec
             yield from _when(metric, (*place, "when"), told)
             yield from _names(metric, place, Measured(view, template, whole=owner is view.spec))
-            if template is not None and _is_never_kept(view, template, whole=owner is view.spec):
+            if template is not None and _is_never_kept(view, template, kept, whole=owner is view.spec):
                 yield from _results(metric, place)
 
 
@@ -91,7 +93,9 @@ def _named(metric: Object, place: Path) -> Iterator[Problem]:
         yield Problem(place, BadMetric(name, "is one of Argo's own", f"give it another name: `my_{name}`"))
 
 
-def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
+def _is_never_kept(
+    view: View, template: Template, kept: Callable[[Template], frozenset[str]], *, whole: bool
+) -> bool:
     """Whether Argo certainly stores no result of a pod: it looks for a use of it in the template that calls the pod.
 
     Source: Argo Workflows, includeScriptOutput.
@@ -101,15 +105,14 @@ def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
     if whole or view.begins_or_ends_with(template):
         return True
     calls = view.callers.get(id(template), ())
-    return bool(calls) and all(call.parent is None and not _is_read(call) for call in calls)
+    return bool(calls) and all(call.parent is None and call.name not in kept(call.owner) for call in calls)
 
 
-def _is_read(call: Call) -> bool:
-    """Whether Argo finds a use of a call's result in its DAG or step list; a hook of the workflow is in none."""
-    graph = call.owner
-    return graph.body in RESULTS and any(
-        call.name in names for names in RESULTS[graph.body].findall(compact(graph.data))
-    )
+def _results_kept(graph: Template) -> frozenset[str]:
+    """The calls of a DAG or step list of which Argo finds a use of the result in it; a workflow's hook is in none."""
+    pattern = RESULTS.get(graph.body)
+    found = () if pattern is None else pattern.findall(graph.text)
+    return frozenset(name for names in found for name in names)
 
 
 def _results(metric: Object, place: Path) -> Iterator[Problem]:
