@@ -216,6 +216,8 @@ spec:
   arguments: {parameters: [{name: dry_run, value: "1"}]}
   templates:
   - name: main
+    steps: [[{name: dry-run-2, template: dry-run-2}]]
+  - name: dry-run-2
     container:
       image: busybox:1.37.0
       command: [echo, "{{workflow.parameters.dry-run}} {{workflow.parameters.dry_run}}"]
@@ -230,6 +232,7 @@ def test_a_parameter_that_only_a_run_says_has_a_name_of_its_own(
     assert flowdsl(["import", str(file)]) == 0
     text, said = capsys.readouterr()
     assert "def undeclared(dry_run_2: str, dry_run: int = 1) -> None:" in text
+    assert "def dry_run_2_(" in text  # as the parameter would hide the step
     assert "warning[FD862]: the parameter `dry-run` is called `dry_run_2`" in said
 
 

@@ -19,7 +19,7 @@ from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.template import only_tag, tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.importing.document import Reader
     from flowdsl.compiler.importing.model import Entry, Json, Key
@@ -39,11 +39,10 @@ def read_document(reader: Reader) -> None:
         wish = "main"
     reader.main.name = reader.shelf.names.free(wish, "main")
     _arguments(reader)
-    graphs = (one for _, one in reader.templates.values() if Function("", one, ()).body is None)
-    reader.hidden = {one.name for one in reader.parameters.values()} | {
-        parameter(one.name) for template in graphs for one in ports(template, "inputs")
-    }
     called = first is None or (reader.kind.endswith("Template") and _wants_files(reader, entry))
+    if not called:
+        _unsaid(reader, entry)
+    reader.hidden = {*_of_graphs(reader)}
     if called and reader.templates and "workflowTemplateRef" not in reader.spec:
         _library(reader, name)
         return
@@ -52,6 +51,15 @@ def read_document(reader: Reader) -> None:
         _exit(reader)
         _unreached(reader, entry)
     reader.order.append(reader.main)
+
+
+def _of_graphs(reader: Reader) -> Iterator[str]:
+    """The names of the parameters of graphs: their inputs, and what they need of the workflow."""
+    yield from (one.name for one in reader.parameters.values())
+    for name, (_, template) in reader.templates.items():
+        if Function("", template, ()).body is None:
+            yield from (parameter(one.name) for one in ports(template, "inputs"))
+            yield from (parameter(one.removeprefix(".")) for one in reader.needs.of(name))
 
 
 def _wants_files(reader: Reader, entry: str) -> bool:
@@ -155,6 +163,17 @@ def _arguments(reader: Reader) -> None:
         reader.main.inputs["workflow" if one.kind == "parameters" else "artifacts", one.name] = made
 
 
+def _unsaid(reader: Reader, entry: str) -> None:
+    """Read the parameters that a template needs of the workflow, and that are only given when a run is submitted."""
+    if not reader.kind.endswith("Template"):
+        return
+    for needed in (*reader.needs.of(entry), *reader.needs.of(str(reader.spec.get("onExit")))):
+        if not needed.startswith(".") and needed not in reader.parameters:
+            given = reader.parameters[needed] = Slot(_free(reader, needed), Port())
+            reader.main.inputs["workflow", needed] = given
+            _told(reader, needed, given.name, (*reader.path, "entrypoint"))
+
+
 def _told(reader: Reader, name: str, now: str, path: Path) -> None:
     """Report the new name of a parameter, if it is renamed."""
     if now != name:
@@ -166,12 +185,6 @@ def _entry(reader: Reader, name: str, alone: bool) -> None:
     """Read the body of the pipeline: the tasks of the entrypoint, or the entrypoint as its only step."""
     path, template = reader.templates[name]
     main = reader.main
-    for needed in (*reader.needs.of(name), *reader.needs.of(str(reader.spec.get("onExit")))):
-        unsaid = not needed.startswith(".") and needed not in reader.parameters
-        if unsaid and reader.kind.endswith("Template"):  # given when a run is submitted
-            given = reader.parameters[needed] = Slot(_free(reader, needed), Port())
-            main.inputs["workflow", needed] = given
-            _told(reader, needed, given.name, (*reader.path, "entrypoint"))
     for one in ports(template, "inputs", path):
         if not (alone and reader.is_looked_up(name, one)):
             _fed(reader, one, alone)
