@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.importing.layout import Parts
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.tree import inside, is_list, is_mapping
 from flowdsl.grammar.regex import regex
@@ -52,7 +53,7 @@ def read_at(origin: Json) -> str:
 
 def keys(options: Code | None) -> set[str]:
     """The keys of a dict that is written as an option."""
-    if options is None or isinstance(options, str):
+    if not isinstance(options, Parts):
         return set()
     return {name.strip('": ') for name, _ in options.items}
 

@@ -35,7 +35,14 @@ class Parts(NamedTuple):
     head: Parts | None = None
 
 
-Code = str | Parts
+class Chain(NamedTuple):
+    """Operands of an operator, within the brackets of a call."""
+
+    operands: tuple[str, ...]
+    sign: str
+
+
+Code = str | Parts | Chain
 
 
 class Named(str):
@@ -51,6 +58,14 @@ def call(function: str | Parts, *arguments: Code, **named: Code | None) -> Parts
     if isinstance(function, Parts):
         return Parts("(", tuple(given), ")", function)
     return Parts(f"{function}(", tuple(given), ")")
+
+
+def between(before: str, code: Code, after: str = "") -> Code:
+    """Code between other text of the same item."""
+    if not isinstance(code, Parts):
+        return f"{before}{flat(code)}{after}"
+    head = flat(code.head) if code.head else ""
+    return Parts(f"{before}{head}{code.before}", code.items, f"{code.after}{after}")
 
 
 def listed(items: Iterable[Code]) -> Parts:
@@ -113,6 +128,8 @@ def flat(code: Code) -> str:
     """A piece of code on one line."""
     if isinstance(code, str):
         return code
+    if isinstance(code, Chain):
+        return f" {code.sign} ".join(code.operands)
     head = "" if code.head is None else flat(code.head)
     return f"{head}{code.before}{', '.join(before + flat(one) for before, one in code.items)}{code.after}"
 
@@ -122,6 +139,9 @@ def laid(before: str, code: Code, after: str = "", indent: str = "") -> str:
     line = f"{indent}{before}{flat(code)}{after}"
     if isinstance(code, str) or len(line) <= WIDTH:
         return line
+    if isinstance(code, Chain):
+        below = f"\n{indent}{code.sign} "
+        return f"{indent}{before}{below.join(code.operands)}{after}"
     if code.head is not None:
         start = f"{before}{flat(code.head)}{code.before}"
         if not code.items or len(indent + start) > WIDTH:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.importing.layout import Parts, flat
+from flowdsl.compiler.importing.layout import Chain, Parts, between, flat
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
@@ -101,14 +101,12 @@ class Slot:
     @property
     def declared(self) -> Code:
         """The declaration of the parameter."""
+        annotation = self.annotation if self.port is None else self.port.annotation
         if self.default is None:
-            return f"{self.name}: {self.annotation}"
-        value = self.default()
-        before = f"{self.name}: {self.annotation} = "
-        if isinstance(value, str):
-            return before + value
-        head = flat(value.head) if value.head else ""
-        return Parts(before + head + value.before, value.items, value.after)
+            return between(f"{self.name}: ", annotation)
+        if isinstance(annotation, Parts):
+            return between(f"{self.name}: ", annotation, f" = {flat(self.default())}")
+        return between(f"{self.name}: {flat(annotation)} = ", self.default())
 
 
 @dataclass
@@ -197,13 +195,11 @@ class Asked:
             return Asked(SIGNS[self.sign], tuple(part.negated() for part in self.parts))
         return Asked(OTHER[self.sign], (), self.sides, self.numbers)
 
-    def code(self, inside: bool = False) -> str:
+    def code(self, inside: bool = False) -> Code:
         """The condition as Python."""
-        if self.parts:
-            text = f" {self.sign} ".join(part.code(True) for part in self.parts)
-        else:
-            text = f" {self.sign} ".join(flat(side.code()) for side in self.sides)
-        return f"({text})" if inside else text
+        parts = [part.code(True) for part in self.parts] or [side.code() for side in self.sides]
+        chain = Chain(tuple(map(flat, parts)), self.sign)
+        return f"({flat(chain)})" if inside else chain
 
 
 @dataclass(eq=False)

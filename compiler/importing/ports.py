@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.importing.layout import Code, call, listed, literal, quoted
+from flowdsl.compiler.importing.layout import Code, Parts, call, flat, listed, literal, quoted
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.numbers import json_number
 from flowdsl.grammar.regex import regex
@@ -142,7 +142,7 @@ class Port:
         if root.items and root.record is None and "list" in root.forms:
             return "list[str]"
         if root.choices and not root.unknown and set(known) <= {*root.choices}:
-            return f"Literal[{', '.join(quoted(one) for one in root.choices)}]"
+            return flat(_choices(root.choices))
         if root.text:
             return "str"
         whole = "whole" in root.forms
@@ -156,6 +156,12 @@ class Port:
         if root.unknown or not known:
             return "str"
         return "int" if whole else "float" if fractions else "str"
+
+    @property
+    def annotation(self) -> Code:
+        """The type, as code that may take several lines."""
+        kind = self.kind
+        return _choices(self.root.choices) if kind.startswith("Literal[") else kind
 
     @property
     def counts(self) -> bool:
@@ -214,6 +220,11 @@ def parsed(text: str) -> list[Any] | None:
 def all_texts(text: str) -> bool:
     """Whether a list literal contains only texts."""
     return all(isinstance(one, str) for one in parsed(text) or ())
+
+
+def _choices(texts: Iterable[str]) -> Parts:
+    """The type of these texts."""
+    return Parts("Literal[", tuple(("", quoted(one)) for one in texts), "]")
 
 
 def records(text: str, names: Iterable[str]) -> list[dict[str, Any]] | None:

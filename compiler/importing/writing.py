@@ -194,7 +194,7 @@ def _statement(one: Call, indent: str) -> str:
     if one.after:
         options["after"] = listed(other.variable for other in one.after)
     options |= {name: code() for name, code in one.options.items()}
-    body: Code = call(f"{one.target.name}.options", **options) if options else one.target.name
+    body = call(f"{one.target.name}.options", **options) if options else one.target.name
     given = {name: code() for name, code in one.arguments.items()}
     before = f"{one.variable} = " if one.variable else ""
     if one.looped:
