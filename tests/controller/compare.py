@@ -94,7 +94,9 @@ def _end(status: Json, start: float) -> dict[str, Json]:
         made["boundary"] = names.get(node.get("boundaryID", ""))
         made["children"] = sorted(names[one] for one in node.get("children") or () if one in names) or None
         made["began"] = (seconds(node["startedAt"]) or 0) - start
-        made["ended"] = (seconds(node["finishedAt"]) or 0) - start if node.get("finishedAt") else None
+        around = (node, *(nodes[one] for one in node.get("children") or () if one in nodes))
+        if not any(one.get("podIP") for one in around):  # a daemon, which ends for Argo when it serves
+            made["ended"] = (seconds(node["finishedAt"]) or 0) - start if node.get("finishedAt") else None
         made["lock"] = part(node, "synchronizationStatus").get("waiting") or None
         made |= {f"is {flag}": True for flag in node.get("nodeFlag") or ()}
         for side in ("inputs", "outputs"):
@@ -123,6 +125,6 @@ def _lines(argo: dict[str, Json], ours: dict[str, Json]) -> Iterator[str]:
             for field in sorted(one.keys() | two.keys()):
                 theirs, here = one.get(field), two.get(field)
                 if field == "ended" and theirs is None and one["phase"] in ENDED:
-                    continue  # the controller itself writes no end when it only closes the record of the run
+                    continue  # the controller writes no end when it only closes the record of the run
                 if theirs != here and not any(words in str(theirs) for words in OTHER_WORDS):
                     yield f"{name or 'the run'}: {field}: {here!r}, in Argo {theirs!r}"
