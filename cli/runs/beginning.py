@@ -177,7 +177,14 @@ def _part(manifest: Json, before: Path, folder: Path, again: Again, options: Opt
     taken = Earlier(before, folder, step, folder.name, word)
     if again.only:
         settings = {"only": step, "of": before.name}
-        return _Part(only(manifest, taken.status, step), taken, settings, frozenset(), {})
+        alone = only(manifest, taken.status, step)
+        stood_in = given.paths(options.artifacts, "--artifact")
+        inputs = several(mapping(alone["spec"], "arguments"), "artifacts")
+        # Of the others `judged` says that they are not there.
+        optional = [one for one in inputs if one.get("optional") and one["name"] not in stood_in]
+        taken.check(optional, f"--only {step}")
+        return _Part(alone, taken, settings, frozenset(), {})
+    taken.check(taken.made(), f"--from {step}")
     files = parameters.stood_for(options.artifacts)
     return _Part(manifest, taken, {"from": [before.name, step]}, taken.names, files)
 

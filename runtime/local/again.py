@@ -110,6 +110,20 @@ class Earlier:
         self._moved[key] = "/".join(self._run if one == self._name else one for one in parts)
         return {**artifact, kind: {**artifact[kind], STORES[kind]: self._moved[key]}}
 
+    def made(self) -> list[Json]:
+        """The artifacts of the steps that do not run again."""
+        return [
+            one for each in self._kept.values() for one in several(each.outcome.outputs or {}, "artifacts")
+        ]
+
+    def check(self, artifacts: Iterable[Json], option: str) -> None:
+        """Refuse artifacts whose files are gone: an empty folder has none, and looks the same. Raises RunError."""
+        store = self._from / "artifacts"
+        if not store.is_dir() and any(place(one)[1] for one in artifacts):
+            raise RunError(
+                f"{option}: the files of the run {self._from.name} are gone: there is no {store}; run all of it again"
+            )
+
     def keys(self) -> frozenset[str]:
         """The keys of the files and folders that the earlier run stored."""
         store = self._from / "artifacts"

@@ -152,6 +152,7 @@ class Runner:
         self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
         self.machine.run.patched = judged
         _replace(self.folder / "manifest.yaml", _written(documents))
+        (self.folder / "artifacts").mkdir(exist_ok=True)  # a run without it has lost its files
         return journal.begin(path, header)
 
     def resume(self) -> Machine:

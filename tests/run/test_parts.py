@@ -191,6 +191,44 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err
 
 
+HANDED = """\
+from pathlib import Path
+from flowdsl import fan_out, pipeline, step
+
+@step(image="python:3.12-slim")
+def make(words: str) -> Path:
+    Path("made").mkdir()
+    for word in words.split():
+        Path("made", word).write_text(word)
+    return Path("made")
+
+@step(image="python:3.12-slim")
+def count(made: Path, least: int) -> int:
+    return len([*made.iterdir()]) if made.exists() else 0
+
+@pipeline
+def handed(words: str = "a b") -> list[int]:
+    return fan_out(count, over={"least": [0]}, made=make(words))
+"""
+
+
+def test_files_of_the_earlier_run_that_are_gone(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "handed.py").write_text(HANDED, encoding="utf-8")
+    assert flowdsl("handed.py", "-q", "--name", "one").code == 0
+    assert flowdsl("handed.py", "-q", "--name", "none", "-p", "words=").code == 0
+    for name, found in (("one", "2"), ("none", "0")):
+        for again in (["--from", "count"], ["--only", "count(0)"]):
+            done = flowdsl("handed.py", "-q", *again, "--of", name)
+            assert done.out.partition("return ")[2].split()[0].strip("[]") == found
+    shutil.rmtree(folder / ".flowdsl/runs/one/artifacts")
+    for again in (["--from", "count"], ["--only", "count(0)"]):
+        done = flowdsl("handed.py", *again, "--of", "one")
+        gone = (
+            "the files of the run one are gone: there is no .flowdsl/runs/one/artifacts; run all of it again"
+        )
+        assert (done.code, done.err) == (2, f"flowdsl: {' '.join(again)}: {gone}\n")
+
+
 SINGLE = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
