@@ -339,6 +339,23 @@ def test_a_program_that_ended_with_an_error_is_quoted_unless_it_was_killed(
     assert "main: Error (exit code 137)\n" in shown
 
 
+def test_a_metric_that_is_no_number_orders_nothing(flowdsl: Callable[..., Result]) -> None:
+    Path("says.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: says}\n"
+        "spec:\n  entrypoint: main\n  templates:\n  - name: main\n    dag:\n      tasks:\n"
+        "      - {name: say, template: say, withItems: [b, a],\n"
+        "         arguments: {parameters: [{name: what, value: '{{item}}'}]}}\n"
+        "  - name: say\n    inputs: {parameters: [{name: what}]}\n"
+        "    outputs: {parameters: [{name: said, valueFrom: {path: /tmp/said}}]}\n"
+        "    container: {image: a, command: [sh, -c, 'echo {{inputs.parameters.what}}1 >/tmp/said']}\n"
+    )
+    assert flowdsl("run", "says.yaml", "--name", "says").code == 0
+    shown = flowdsl("get", "says", "--rounds", "--metric", "said:max")
+    assert shown.code == 0
+    assert "best" not in shown.out
+    assert shown.err == "note: --metric said:max: no round gives a finite number, so none is the best\n"
+
+
 def test_what_did_not_run_in_a_run_of_this_machine_is_said(flowdsl: Callable[..., Result]) -> None:
     task = "      - {name: %s, template: step, depends: '%s'}\n"
     Path("two.yaml").write_text(

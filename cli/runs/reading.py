@@ -141,6 +141,9 @@ def _loops(name: str, reach: Reach, metric: str | None) -> tuple[Found, Run, lis
         raise Refused(
             f"--metric {metric}: no loop of {line(run.name)} gives `{wanted.metric}`; its loops give {names}"
         )
+    judged = [row.values for one in shown if one.objective == wanted for row in one.rounds]
+    if wanted is not None and not any(wanted.usable(row) is not None for row in judged):
+        note(f"--metric {metric}: no round gives a finite number, so none is the best")
     return found, run, shown
 
 
