@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import (
     BODIES,
+    BODY_OF,
     EXIT_BODIES,
     LEAF_BODIES,
     LOCATIONS,
@@ -21,6 +22,7 @@ from flowdsl.compiler.kinds import (
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
 from flowdsl.compiler.tree import compact, entries, inside, string
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag
 
 if TYPE_CHECKING:
@@ -37,6 +39,15 @@ LONG = 2**15
 
 _KEYS = {**{one: STORES[one] for one in ("s3", "gcs", "oss", "azure")}, "http": "url", "plugin": "key"}
 """The required field of each kind of artifact location."""
+
+RESULTS = {
+    body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
+    for word, body in BODY_OF.items()
+}
+"""The pattern by which Argo finds the uses of results, in the JSON of a DAG or step list.
+
+Source: Argo Workflows, includeScriptOutput.
+"""
 
 LOOPS = ("withItems", "withParam", "withSequence")
 """The fields of which a looped call has exactly one."""
@@ -195,6 +206,13 @@ class Template:
         """The same for a call with `withItems` or `withParam`, whose parameters are also available as a whole."""
         results = {"outputs.result"} if self.body == "containerSet" else set[str]()
         return self.looped_outputs | results | {"outputs.parameters"}
+
+    @cached_property
+    def results_used(self) -> frozenset[str]:
+        """The tasks or steps for whose results Argo finds a use in it; only these are stored."""
+        pattern = RESULTS.get(self.body)
+        found = () if pattern is None else pattern.findall(self.text)
+        return frozenset(dotted or quoted for dotted, quoted in found)
 
     @cached_property
     def dag(self) -> Dag:

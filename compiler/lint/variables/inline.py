@@ -6,9 +6,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.lint.manifest.view import RESULTS
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
-from flowdsl.compiler.lint.variables.uses import RESULTS, Spot, producer_of
+from flowdsl.compiler.lint.variables.uses import Spot, producer_of
 from flowdsl.compiler.lint.workflow.graph import holds
 from flowdsl.compiler.lint.workflow.loops import has_no_items, is_looked_for, written_items
 from flowdsl.compiler.tree import entries, is_mapping, string

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.metric_variables import Measured
 from flowdsl.compiler.lint.variables.unreplaced import left_open
-from flowdsl.compiler.lint.variables.uses import RESULTS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
 from flowdsl.compiler.tree import entries, inside, string
@@ -19,7 +17,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
@@ -48,7 +46,6 @@ def metrics(view: View) -> Iterator[Problem]:
     """Metrics measure something that is known at the time. Source: Argo Workflows, computeMetrics."""
     first: dict[str, Object] = {}
     measured = {view.path: view.first, **{template.path: template for template in view.templates}}
-    kept = cache(_results_kept)
     for owner, path in view.owners:
         for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
             place = (*path, "metrics", "prometheus", index)
@@ -60,7 +57,7 @@ def metrics(view: View) -> Iterator[Problem]:
             told = template is not None and template.is_leaf and owner is not view.spec
             yield from _when(metric, (*place, "when"), told)
             yield from _names(metric, place, Measured(view, template, whole=owner is view.spec))
-            if template is not None and _is_never_kept(view, template, kept, whole=owner is view.spec):
+            if template is not None and _is_never_kept(view, template, whole=owner is view.spec):
                 yield from _results(metric, place)
 
 
@@ -93,9 +90,7 @@ def _named(metric: Object, place: Path) -> Iterator[Problem]:
         yield Problem(place, BadMetric(name, "is one of Argo's own", f"give it another name: `my_{name}`"))
 
 
-def _is_never_kept(
-    view: View, template: Template, kept: Callable[[Template], frozenset[str]], *, whole: bool
-) -> bool:
+def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
     """Whether Argo certainly stores no result of a pod: it looks for a use of it in the template that calls the pod.
 
     Source: Argo Workflows, includeScriptOutput.
@@ -105,14 +100,9 @@ def _is_never_kept(
     if whole or view.begins_or_ends_with(template):
         return True
     calls = view.callers.get(id(template), ())
-    return bool(calls) and all(call.parent is None and call.name not in kept(call.owner) for call in calls)
-
-
-def _results_kept(graph: Template) -> frozenset[str]:
-    """The calls of a DAG or step list of which Argo finds a use of the result in it; a workflow's hook is in none."""
-    pattern = RESULTS.get(graph.body)
-    found = () if pattern is None else pattern.findall(graph.text)
-    return frozenset(name for names in found for name in names)
+    return bool(calls) and all(
+        call.parent is None and call.name not in call.owner.results_used for call in calls
+    )
 
 
 def _results(metric: Object, place: Path) -> Iterator[Problem]:

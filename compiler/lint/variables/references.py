@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
-from flowdsl.compiler.lint.manifest.items import survey
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.computed import computed, of_loops
 from flowdsl.compiler.lint.variables.failures import (
     Missing,
     can_fail,
-    lost,
-    lost_at_end,
-    missing,
-    missing_at_end,
     runs_after,
-    skip,
 )
 from flowdsl.compiler.lint.variables.findings import (
     BrokenExpression,
-    ItemKey,
-    LiteralTag,
     NeverThere,
-    NotEarlier,
-    Overlooked,
-    UnknownOutput,
     UnknownVariable,
 )
 from flowdsl.compiler.lint.variables.hyphens import as_keys
-from flowdsl.compiler.lint.variables.inline import NAMED, is_unkept
+from flowdsl.compiler.lint.variables.items import Items
 from flowdsl.compiler.lint.variables.known import known_at
+from flowdsl.compiler.lint.variables.outputs import Outputs, has_default
 from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, RETRY, Scope
 from flowdsl.compiler.lint.variables.substituted import filled
 from flowdsl.compiler.lint.variables.texts import (
@@ -49,7 +38,6 @@ from flowdsl.compiler.lint.variables.typing_findings import (
     NeverSucceeds,
     OnlyDefault,
     PassedOn,
-    WrongOperand,
 )
 from flowdsl.compiler.lint.variables.unreplaced import (
     is_early,
@@ -60,43 +48,30 @@ from flowdsl.compiler.lint.variables.unreplaced import (
     unreplaced,
 )
 from flowdsl.compiler.lint.variables.uses import (
-    RESULTS,
     WORD_OF,
     InTag,
     Late,
     Place,
     Spot,
     expression_use,
-    gathered,
-    guarded_fault,
     late_problems,
     loop_around,
     loop_of,
     of_metric,
     other_sort,
-    output_fault,
-    producer_of,
     unclosed,
 )
-from flowdsl.compiler.lint.workflow.loops import read_list
 from flowdsl.compiler.lint.workflow.passed_values import arriving, as_called, composed, named
 from flowdsl.compiler.schema.findings import short
-from flowdsl.compiler.tree import compact, entries, string, value_at
-from flowdsl.grammar.depends import asks
-from flowdsl.grammar.named import NamedTuple
-from flowdsl.grammar.regex import regex
+from flowdsl.compiler.tree import string, value_at
 from flowdsl.grammar.template import ROOTS, TAG, may_be_variable, tags, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.items import Survey
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
-    from flowdsl.compiler.lint.variables.failures import Skip
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
-    from flowdsl.diagnostic import Finding
-    from flowdsl.grammar.functions import Kind
     from flowdsl.grammar.template import Reference
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
@@ -115,17 +90,11 @@ def unmet(problem: Problem, condition: str) -> Problem:
     return problem._replace(finding=NeverSucceeds(finding.found, finding.reason, finding.way))
 
 
-_READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
-
-
 def references(view: View) -> Iterator[Problem]:
     """Every tag and expression of the templates names variables that exist there."""
     common = workflow_variables(view)
     scopes: dict[int, Scope] = {}
     late: list[Late] = []
-    in_volumes: dict[str, list[InVolume]] = {}
-    for each in _in_volumes(view):
-        in_volumes.setdefault(each.volume, []).append(each)
     for template in view.templates:
         around = scopes[id(template.around.owner)].allowed if template.around is not None else common
         scopes[id(template)] = scope = Scope(view, template, around)
@@ -133,7 +102,6 @@ def references(view: View) -> Iterator[Problem]:
         data = template.data
         if template.body in WORD_OF:
             yield from reader.calls()
-            yield from reader.mounted(in_volumes)
             yield from reader.texts(data.get("outputs"), (*template.path, "outputs"), Place(template, None))
             if target := string(data, "dag", "target"):
                 yield from reader.text(
@@ -146,38 +114,6 @@ def references(view: View) -> Iterator[Problem]:
             continue
         yield from reader.texts(as_called(view, template, data), template.path, Place(template, None).outer)
     yield from late_problems(late)
-
-
-class InVolume(NamedTuple):
-    """An output of a task or step, in a volume of the spec with a name: where, and whether it is the whole text."""
-
-    volume: str
-    name: str
-    spot: Spot
-    alone: bool
-
-
-def _in_volumes(view: View) -> Iterator[InVolume]:
-    """The outputs of tasks and steps that the volumes of the spec name, if only one graph has a call of that name.
-
-    Else the value is that of the graph that Argo comes to first.
-    """
-    for index, volume in enumerate(entries(view.spec, "volumes")):
-        for path, _, text in strings(volume, (*view.path, "volumes", index)):
-            for tag in tags(text) if "{{" in text else ():
-                name = tag.body.strip()
-                root, _, rest = name.partition(".")
-                graphs = (producer_of(each, root, rest.partition(".")[0]) for each in view.templates)
-                if tag.kind == "simple" and root in BODY_OF and sum(each is not None for each in graphs) == 1:
-                    spot, alone = Spot.of_name(path, name, tag), len(tag.body) + 4 == len(text)
-                    yield InVolume(string(volume, "name"), name, spot, alone)
-
-
-def _mounted(template: Template | None) -> dict[str, None]:
-    """The names of the volumes that the pods of a template mount."""
-    containers = () if template is None else (container for _, container in template.containers)
-    mounts = (mount for container in containers for mount in entries(container, "volumeMounts"))
-    return dict.fromkeys(string(mount, "name") for mount in mounts)
 
 
 def _late(expression: str) -> str | None:
@@ -199,12 +135,6 @@ _ENV = "in a loop, Argo takes it for a variable that is missing: name the variab
 _BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
 
 
-@lru_cache(16)
-def _called(word: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The prefixes of the outputs of calls."""
-    return tuple(f"{word}.{each}" for each in names)
-
-
 class Reader:
     """Checks the texts of one template in its scope."""
 
@@ -212,11 +142,9 @@ class Reader:
         self.view = view
         self.scope = scope
         self.template = scope.template
-        self.late = late
-        self.lists: dict[int, list[Survey]] = {}
+        self.outputs = Outputs(view, self.template, late)
+        self.items = Items(view)
         self.values: dict[str, list[tuple[Path, str]]] = {}
-        self.skips: dict[int, Skip | None] = {}
-        self.seen: dict[int, frozenset[str]] = {}
 
     def calls(self) -> Iterator[Problem]:
         """The findings about the tasks or steps of the template, and their hooks."""
@@ -245,21 +173,6 @@ class Reader:
                     yield from self.texts(value, (*call.path, field), Place(template, call))
         for hook in template.hooks:
             yield from self.texts(hook.data, hook.path, Place(template, hook))
-
-    def mounted(self, in_volumes: Mapping[str, Iterable[InVolume]]) -> Iterator[Problem]:
-        """The findings about outputs of its calls in volumes of the spec: a call that mounts one has to wait for them.
-
-        Source: Argo Workflows, substituteParamsInVolumes, which has the outputs of the calls before this one.
-        """
-        for call in self.template.calls if in_volumes else ():
-            named = (one for volume in _mounted(call.callee) for one in in_volumes.get(volume, ()))
-            for _, name, spot, alone in named:
-                root, _, rest = name.partition(".")
-                producer = producer_of(self.template, root, rest.partition(".")[0])
-                if producer is not None:
-                    yield from self.order(spot, self.template, producer, call)
-                    use = Missing(name, spot.path, True, alone)
-                    yield from self.missing(spot, Place(self.template, call), use)
 
     def plain(self) -> Callable[[str, int], bool]:
         """A fast check for texts with only variables that certainly exist: most texts of a big DAG or step list."""
@@ -303,7 +216,7 @@ class Reader:
                 if known is None or parts[2] not in known or parts[2].startswith("outputs.artifacts."):
                     return False
                 maker = calls[producer]
-                if self.skip(maker) is not None or runs_after(maker, calls[position]):
+                if self.outputs.skip(maker) is not None or runs_after(maker, calls[position]):
                     return False
             return True
 
@@ -328,7 +241,7 @@ class Reader:
         if is_source(path) and not found and may_be_variable(text):
             spot = Spot(path, (0, len(text)))
             yield from self.variable(spot, text, place, text)
-            yield from self.missing(spot, place, Missing(text, path, True, alone=True))
+            yield from self.outputs.missing(spot, place, Missing(text, path, True, alone=True))
         if field == "when" and not any(map(left_open, found)):
             yield from (fault.at(path) for fault in reading.condition(text))
             yield from (fault.at(path) for fault in filled(self.view, text, place) if found)
@@ -353,7 +266,7 @@ class Reader:
                 name = tag.body.strip()
                 spot = Spot.of_name(path, name, tag)
                 yield from self.rescued(path, self.variable(spot, name, place, text))
-                yield from self.missing(
+                yield from self.outputs.missing(
                     spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
                 )
 
@@ -387,7 +300,7 @@ class Reader:
 
         Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
         """
-        if path[-2:] != ("valueFrom", "expression") or not self.has_default(path):
+        if path[-2:] != ("valueFrom", "expression") or not has_default(self.view, path):
             yield from found
             return
         for problem in found:
@@ -419,7 +332,7 @@ class Reader:
             return
         if root in BODY_OF and rest:
             producer, _, output = rest.partition(".")
-            found = list(self.output(spot, (root, producer, output), place, exact=True))
+            found = list(self.outputs.output(spot, (root, producer, output), place, exact=True))
             if (
                 not found
                 and (sort := other_sort(spot.path, name, output, place.call is not None)) is not None
@@ -427,7 +340,7 @@ class Reader:
                 found = [spot.problem(sort)]
             yield from found
         elif root == "item" and name != "item.":
-            yield from self.item(spot, rest, place, exact=True, text=text)
+            yield from self.items.used(spot, rest, place, exact=True, text=text)
         elif spot.path[-1] == "from" and root not in ROOTS:
             return  # an artifact without a source
         elif (finding := unreplaced(self.scope.fault(name), name, spot.path, text, place)) is not None:
@@ -446,53 +359,13 @@ class Reader:
             way = "write `{{=tasks.name}}`: Argo takes this for an output of a task that is called `name`"
             yield spot.problem(UnknownVariable(name, (), way))
 
-    def missing(self, spot: Spot, place: Place, use: Missing) -> Iterator[Problem]:
-        """The finding about an output whose task may be skipped, or fail before writing it."""
-        root, _, rest = use.name.partition(".")
-        graph, call = place
-        name, _, output = rest.partition(".")
-        producer = None if graph is None else producer_of(graph, root, name)
-        if producer is None:
-            return
-        at_end = use.path[-1] == "fromExpression" or (
-            (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
-        )
-        finding = None
-        if (why := self.skip(producer)) is not None:
-            if call is not None:
-                finding = missing(producer, call, output, use, why)
-            elif at_end:
-                finding = missing_at_end(producer, output, use, why)
-        if finding is None and call is not None:
-            finding = lost(producer, call, output, use)
-        elif finding is None and at_end:
-            finding = lost_at_end(producer, output, use)
-        if finding is not None:
-            yield spot.problem(finding)
-
-    def skip(self, call: Call) -> Skip | None:
-        """The reason why a call may be skipped, as far as known."""
-        depends = call.depends
-        if not asks(depends) and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
-            return None
-        found = self.skips
-        return found[id(call)] if id(call) in found else found.setdefault(id(call), skip(self.view, call))
-
-    def has_default(self, path: Path) -> bool:
-        """Whether an output has a default, or is optional, in case that its source has no value."""
-        output = path[:-1]
-        return any(
-            value_at(self.view.document, (*output, field)) not in (None, False)
-            for field in ("default", "optional")
-        )
-
     def expression(
         self, path: Path, text: str, place: Place, use: typing.Use, tag: InTag | None = None
     ) -> Iterator[Problem]:
         """The findings about an expression, alone in its field or in a tag: its syntax, kinds and variables."""
         offset = 0 if tag is None else tag.offset
         known = known_at(path) if tag is None else None
-        extra = known.extra(use) if known else self.extra(use, text, place, path)
+        extra = known.extra(use) if known else self.items.extra(use, text, place, path)
         if of_metric(path):
             extra = extra._replace(names=MEASURED)
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
@@ -531,34 +404,9 @@ class Reader:
                 continue
             elif root in BODY_OF:
                 needed = (reference.start, reference.end) in read.needed
-                yield from self.of_call(spot, reference, place, text, needed, tag is not None)
+                yield from self.outputs.of_call(spot, reference, place, text, needed, tag is not None)
             else:
                 yield from self.of_others(spot, reference, place, text if tag is not None else "")
-
-    def of_call(
-        self, spot: Spot, reference: Reference, place: Place, text: str, needed: bool, in_tag: bool
-    ) -> Iterator[Problem]:
-        """The findings about a variable of a task or step in an expression, which may be required."""
-        root, call, *rest = reference.path
-        name, guarded = reference.dotted, reference.guarded
-        if rest == ["outputs", "result"] and call in self.overlooked(place):
-            finding = Overlooked(name, f"{root}['{call}'].outputs.result")
-            yield spot._replace(expression=False).problem(finding)
-            return
-        if rest == ["outputs", "result"] and not in_tag and is_unkept(place.graph, root, call):
-            yield spot.problem(UnknownVariable(name, (), NAMED))
-            return
-        written = text[reference.start : reference.end]
-        target = (root, call, ".".join(rest))
-        found = list(self.output(spot, target, place, exact=False, guarded=written if guarded else ""))
-        if not found and in_tag and (sort := other_sort(spot.path, name, target[2], place.call is not None)):
-            found = [spot.problem(sort)]
-        yield from found
-        if rest == ["outputs", "parameters"]:
-            yield from self.mapping(spot, text[: reference.start], name, place)
-        if not (guarded and "?." in written.rpartition("outputs")[2]):
-            alone = len(written) == len(text.strip())
-            yield from self.missing(spot, place, Missing(name, spot.path, False, alone, guarded, needed))
 
     def of_others(self, spot: Spot, reference: Reference, place: Place, tag: str) -> Iterator[Problem]:
         """The findings about other variables in an expression; `tag` is the text with the tag, if in one."""
@@ -574,7 +422,7 @@ class Reader:
                     yield spot.problem(NeverThere(name, inputs))
             return
         if root == "item":
-            yield from self.item(spot, ".".join(rest), place, exact=False)
+            yield from self.items.used(spot, ".".join(rest), place, exact=False)
             return
         known = name in self.scope.prefixes or (root in ("outputs", "retries") and of_metric(spot.path))
         if known:
@@ -586,18 +434,6 @@ class Reader:
         if finding is not None:
             yield spot.problem(finding)
 
-    def overlooked(self, place: Place) -> frozenset[str]:
-        """The calls of a DAG or step list whose results Argo does not store, because it does not find their uses."""
-        graph = place.graph
-        if graph is None or graph.body not in WORD_OF:
-            return frozenset()
-        if id(graph) not in self.seen:
-            whole = compact(graph.data)
-            named = {one or other for one, other in RESULTS[graph.body].findall(whole)}
-            kept = {each.name for each in graph.calls if each.callee is None or each.callee.is_pod}
-            self.seen[id(graph)] = frozenset(kept - named)
-        return self.seen[id(graph)]
-
     def arrived(self, variable: str) -> list[tuple[Path, str]]:
         """The known values of a parameter, each with its path."""
         if variable not in self.values:
@@ -608,136 +444,3 @@ class Reader:
     def is_list(self, variable: str) -> bool:
         """Whether an output of a task or step belongs to a loop."""
         return loop_of(self.template, variable) is not None
-
-    def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
-        """The finding about the outputs of a loop read as text: in an expression they are a mapping by their names.
-
-        Source: Argo Workflows, util/expand, which keeps only the entries below a name.
-        """
-        reader = _READER.search(before)
-        producer = None if place.graph is None else place.graph.call(name.split(".")[1])
-        callee = None if producer is None else producer.callee
-        if reader is not None and callee is not None and callee.output_parameters:
-            one = as_keys(f"{name}.{next(iter(callee.output_parameters))}")
-            way = f"write `{one}`, which is a list in JSON for each output"
-            yield spot.problem(
-                WrongOperand(reader[1], as_keys(name), "a mapping of the outputs by name", way)
-            )
-
-    def output(
-        self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: str = ""
-    ) -> Iterator[Problem]:
-        """The findings about a variable of a task or step: `target` is the root, the name of the call, and the rest.
-
-        `exact` requires a complete variable, as simple tags do; an expression may name a prefix. `guarded`:
-        the text of a use with `??` or `?.`, which turns a missing value into nil.
-        """
-        word, name, output = target
-        while place.graph is not None and place.graph.body != BODY_OF[word]:
-            place = place.outer
-        graph, call = place
-        if graph is None:
-            other = WORD_OF.get(self.template.body)
-            reason = f"write `{other}.`, for its own {other}" if other else "pass the value on as an argument"
-            yield spot.problem(UnknownVariable(f"{word}.{name}.{output}".rstrip("."), (), reason))
-            return
-        position = graph.call_index.get(name)
-        if position is None:
-            reason = "" if graph.call_index else f"there are no {word}"
-            known = _called(word, tuple(graph.call_index))
-            yield spot.problem(UnknownVariable(f"{word}.{name}", known, reason))
-            return
-        producer = graph.calls[position]
-        fault = guarded_fault(producer, output, guarded) if guarded else output_fault(producer, output, exact)
-        if isinstance(fault, NeverThere) and "outputs" in self.view.defaults:
-            fault = None  # which may set it
-        at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
-        if fault is None and call is None and not (guarded or self.has_default(spot.path)):
-            fault = self.left_out(graph, position, output)
-        if fault is None and at_end and exact and output == "status":
-            reason = "the outputs of a DAG cannot use it in a simple tag: use an expression"
-            fault = UnknownOutput(name, output, (), reason)
-        if fault is not None:
-            yield spot.problem(fault)
-        elif call is not None:
-            yield from self.order(spot, graph, producer, call)
-
-    def order(self, spot: Spot, graph: Template, producer: Call, call: Call) -> Iterator[Problem]:
-        """The finding about a call that uses one which may not have ended; hooks may use their own call."""
-        user = call.parent or call
-        if user is producer and call.parent is not None:
-            return
-        if graph.body == "dag":
-            first, second = graph.call_index[producer.name], graph.call_index[user.name]
-            self.late.append(Late(graph, first, second, spot))
-        elif producer.group >= user.group:
-            when = "runs at the same time" if producer.group == user.group else "runs later"
-            when = "is the step itself" if user is producer else when
-            yield spot.problem(NotEarlier(user.name, producer.name, when))
-
-    def left_out(self, graph: Template, position: int, output: str) -> Finding | None:
-        """The finding about an output of a DAG from a task that its targets exclude."""
-        target = string(graph.data, "dag", "target")
-        if not target:
-            return None
-        targets = target.split(" ")
-        wanted = [graph.call_index[each] for each in targets if each in graph.call_index]
-        if len(wanted) < len(targets) or not graph.dag.is_sound or position in graph.dag.before(wanted):
-            return None
-        reason = "no target waits for it, so it does not run: add it to `target`"
-        return UnknownOutput(graph.calls[position].name, output, (), reason)
-
-    def extra(self, use: typing.Use, text: str, place: Place, path: Path) -> typing.Extra:
-        """What is known at the place of an expression, including the kind of `item`: a mapping if the items are."""
-        call = loop_around(place, path) if "item" in text else None
-        if call is None:
-            return typing.Extra(use, item="any")  # a missing loop is reported elsewhere
-        if call.loop != "withItems":
-            return typing.Extra(use, open=call.loop == "withParam")
-        found = self.view.survey(call).kinds
-        kind: Kind = "text" if dict not in found else "map" if len(found) == 1 else "any"
-        return typing.Extra(use, item=kind)
-
-    def items_of(self, call: Call) -> list[Survey]:
-        """The known items of a loop: for `withParam`, each list that it may get."""
-        if call.loop == "withItems":
-            return [self.view.survey(call)]
-        if id(call) not in self.lists:
-            text: str = call.data["withParam"]
-            written = arriving(self.view, call.owner, text, (*call.path, "withParam"))
-            lists = [read_list(value) for _, value in written] or [gathered(call, text)]
-            self.lists[id(call)] = [survey(each, written=False) for each in lists if each]
-        return self.lists[id(call)]
-
-    def item(
-        self, spot: Spot, key: str, place: Place, exact: bool, text: str | None = None
-    ) -> Iterator[Problem]:
-        """The findings about `item` or `item.key`, in a tag of a `text` or in an expression."""
-        call = loop_around(place, spot.path)
-        name = f"item.{key}" if key else "item"
-        if call is None:
-            own = loop_around(place)
-            why = "there is no loop" if own is None else "a loop has no items before it begins"
-            reason = "add a loop here, or pass the item on as an argument" if own is None else "remove it"
-            if key or text is None:
-                yield spot.problem(UnknownVariable(name, (), reason if own is None else f"{reason}: {why}"))
-            elif (
-                literal := unreplaced(LiteralTag(name, why, reason), name, spot.path, text, place)
-            ) is not None:
-                yield spot.problem(literal)
-            return
-        if not key:
-            return
-        if call.loop == "withSequence":
-            reason = "the items of `withSequence` are numbers: write `item`"
-            yield spot.problem(UnknownVariable(name, ("item",), reason))
-            return
-        whole = key if exact else key.partition(".")[0]
-        found = next((each for each in self.items_of(call) if whole not in each.common), None)
-        if found is None:
-            return
-        if not found.some:
-            yield spot.problem(UnknownVariable(name, ("item",), "the items are plain values: write `item`"))
-        else:
-            which = "not every item has" if key in found.some else "no item has"
-            yield spot.problem(ItemKey(which, key, found.some - {key}))

@@ -32,12 +32,6 @@ if TYPE_CHECKING:
 
 WORD_OF = {body: word for word, body in BODY_OF.items()}
 
-RESULTS = {
-    body: regex(rf"{word}(?:\.([-\w]+)\.outputs\.result|\[['\"]([-\w]+)['\"]\]\.outputs.result)")
-    for body, word in WORD_OF.items()
-}
-"""The pattern by which Argo finds the uses of results, in the JSON of a DAG or step list."""
-
 
 class Spot(NamedTuple):
     """A use of a variable: the path of the text, the location in it, and whether that is in an expression."""
