@@ -108,6 +108,8 @@ def binary(word: str, left: Value, right: Value) -> Value:
         return _within(left, right)
     texts = isinstance(left, str) and isinstance(right, str)
     if word in ("contains", "startsWith", "endsWith", "matches"):
+        if left is None or right is None:
+            return False
         if not texts:
             raise ExpressionError(f"interface conversion: {go_type(left)} {word} {go_type(right)}")
         return _textual(word, left, right)
