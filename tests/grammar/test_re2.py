@@ -22,6 +22,7 @@ TEXTS = (
     "a.*b{,2} x",
     "\u0663 3 \u00a0",
     "ABC abc k",
+    "\t\v\x1b !~\x7f",
 )
 CASES: dict[str, Any] = json.loads(Path(__file__).with_name("re2.json").read_text(encoding="utf-8"))
 
