@@ -17,7 +17,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import reason
 from flowdsl.grammar.regex import regex
 from flowdsl.mistakes import mistake
-from flowdsl.places.place import Site, Span
+from flowdsl.places.place import INSTALLED, Site, Span
 from flowdsl.places.source import Sources
 from flowdsl.tracing.stopped import explained
 
@@ -212,7 +212,7 @@ def _is_beside(name: str, folder: str) -> bool:
     places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
     file = next((place for place in places if isinstance(place, str)), "")
     inside = file.startswith(os.path.join(folder, ""))  # noqa: PTH118 -- text only
-    return inside and not {"site-packages", "dist-packages"} & {*Path(file).parts}
+    return inside and not INSTALLED & {*Path(file).parts}
 
 
 def _read(path: Path, sources: Sources, filename: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,32 @@ def test_a_mistake_in_a_helper_points_into_the_helper(tmp_path: Path) -> None:
     """
     found = compile_body(tmp_path, "both_ways('a')\nboth_ways('a')", before)
     assert found.findings() == [("FD205", "value"), ("FD205", "1")]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return float(value)", [("FD226", "checked(n)")]),
+        (
+            'raise ValueError(f"1 error\\nnot {type(value)} but {value!r}")',
+            [("FD226", "checked(n)")],
+        ),
+        ("return float(value)\nimport flowdsl", [("FD209", "float(value)")]),
+    ],
+)
+def test_a_mistake_in_an_installed_package_is_one_of_its_caller(
+    body: str, told: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site-packages"
+    site.mkdir()
+    monkeypatch.syspath_prepend(site)
+    inside, _, after = body.partition("\n")
+    (site / "checks_values.py").write_text(
+        f"{after}\n\ndef checked(value):\n    {inside}\n", encoding="utf-8"
+    )
+    monkeypatch.delitem(sys.modules, "checks_values", raising=False)
+    found = compile_body(tmp_path, "checked(n)", "from checks_values import checked\n")
+    assert found.findings() == told
 
 
 def test_a_call_with_mistakes_still_answers_its_type(tmp_path: Path) -> None:

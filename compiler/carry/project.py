@@ -10,14 +10,13 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flowdsl.places.place import in_library
+from flowdsl.places.place import INSTALLED, in_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.machinery import ModuleSpec
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-_INSTALLED = {"site-packages", "dist-packages"}
 
 
 def path_in_project(module: str, filename: str) -> str | None:
@@ -37,7 +36,7 @@ def path_in_project(module: str, filename: str) -> str | None:
         if file is None or in_library(file):
             return None
     path = _path(module, top, os.path.dirname(filename))  # noqa: PTH120 -- text, as code objects have it
-    if path is None or _INSTALLED & {*path.parts}:
+    if path is None or INSTALLED & {*path.parts}:
         return None
     if not any(path.is_relative_to(folder) for folder in _project(filename)):
         return None

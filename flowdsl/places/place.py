@@ -112,6 +112,31 @@ def through_library() -> bool:
     return frame is not None and is_library(frame)
 
 
+def blamed() -> tuple[Site, bool]:
+    """The place in the user's code that a misuse is a mistake of, and whether foreign code did it, called there."""
+    foreign = False
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- as above
+    while frame is not None:
+        if not is_ours(frame):
+            if not is_foreign(frame):
+                return Site(frame.f_code, frame.f_lasti), foreign
+            foreign = True
+        frame = frame.f_back
+    return here(), True
+
+
+def is_foreign(frame: FrameType) -> bool:
+    """Whether a frame runs code of the library, or of an installed package that does not use flowdsl: pydantic."""
+    if is_library(frame):
+        return True
+    if INSTALLED.isdisjoint(frame.f_code.co_filename.split(os.sep)):  # noqa: PTH206 -- text, as code objects have it
+        return False
+    return not any(
+        str(getattr(one, "__module__", None) or getattr(one, "__name__", "")).startswith("flowdsl")
+        for one in frame.f_globals.values()
+    )
+
+
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame runs code of flowdsl."""
     return _package(frame) == "flowdsl"
@@ -136,6 +161,10 @@ def _package(frame: FrameType) -> str:
     """The top-level package of the module whose code a frame runs."""
     module: str = frame.f_globals.get("__name__", "")
     return module.partition(".")[0]
+
+
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""The folders of installed packages."""
 
 
 def extent(site: Site) -> tuple[int, int, int, int] | None:

@@ -212,6 +212,8 @@ def _refused(trace: Trace, error: Exception) -> bool:
         f"'{RunTimeValue.__name__}'", RunTimeValue.__name__
     )
     text = TOKEN.sub("...", text).replace(RunTimeValue.__name__, "a run-time value")
+    if "\n" in text:  # pydantic's, too much for a label
+        text = "known only when the pipeline runs"
     instead = _written_out(frame, site) if text.startswith(_REPLACE) else ""
     trace.report("StandInRefused", site, unseen(error, site), problem=text, instead=instead)
     return True

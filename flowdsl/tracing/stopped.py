@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related, near
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.places.place import Argument, Place, Site, is_library, is_ours, operation, words
+from flowdsl.places.place import Argument, Place, Site, is_foreign, is_library, is_ours, operation, words
 from flowdsl.tracing.trace import OutsidePipeline, function_word
 from flowdsl.values import types as t
 from flowdsl.volume import VolumePath
@@ -78,7 +78,7 @@ def innermost(traceback: TracebackType | None) -> tuple[FrameType | None, Site |
 def _users(traceback: TracebackType | None) -> Iterator[TracebackType]:
     """The part of a traceback in code of the user."""
     while traceback is not None:
-        if not is_ours(traceback.tb_frame) and not is_library(traceback.tb_frame):
+        if not is_ours(traceback.tb_frame) and not is_foreign(traceback.tb_frame):
             yield traceback
         traceback = traceback.tb_next
 

@@ -19,6 +19,7 @@ from flowdsl.places.place import (
     Definition,
     Place,
     Site,
+    blamed,
     extent,
     here,
     hole,
@@ -328,11 +329,11 @@ class Trace:
     def complain(self, kind: str, **data: Any) -> None:
         """Record what the user's code does with a run-time value, once for each instruction.
 
-        `list(x)` iterates and counts; all uses by the standard library are one mistake of its caller.
+        `list(x)` iterates and counts; all uses by code that the user calls are one mistake of the caller.
         """
-        site = here()
+        site, foreign = blamed()
         kinds = self._misused.setdefault((id(site.code), site.lasti), {})
-        if through_library():
+        if foreign:
             kind, data = "StandInRefused", {"problem": "known only when the pipeline runs"}
         if kind not in kinds:
             kinds[kind] = site
