@@ -115,7 +115,7 @@ def test_a_mistake_in_an_installed_package_is_one_of_its_caller(
 ) -> None:
     site = tmp_path / "site-packages"
     site.mkdir()
-    monkeypatch.syspath_prepend(site)
+    monkeypatch.setattr(sys, "path", [str(site), *sys.path])
     inside, _, after = body.partition("\n")
     (site / "checks_values.py").write_text(
         f"{after}\n\ndef checked(value):\n    {inside}\n", encoding="utf-8"
