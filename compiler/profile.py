@@ -91,10 +91,21 @@ class Profile(NamedTuple):
     registries: Mapping[
         str, str
     ] = {}  # of registries, or folders in them: where the cluster pulls their images
+    elsewhere: tuple[str, ...] = ()  # the products of the other profiles of the project
 
     def named(self, pattern: str) -> tuple[str, ...]:
         """The products that match a name or pattern, by their names in pipelines; `*` and `?` are those of shells."""
         return tuple(name for name in self.products if fnmatchcase(name, pattern))
+
+    def offered(self, products: tuple[str, ...]) -> tuple[str, ...]:
+        """The products of a list without those that only other clusters have; all, if none would be left."""
+        here = {text for name, one in self.products.items() for text in (name, *one.labels)}
+        left = tuple(
+            one
+            for one in products
+            if not here or one in here or self.named(one) or not _any_fits(self.elsewhere, one)
+        )
+        return left or products
 
     def claim(self, volume: str) -> str:
         """The name of the claim behind a volume."""
@@ -113,6 +124,10 @@ class Profile(NamedTuple):
         """Whether the memory of a GPU is derived from its product, as no label of the nodes gives it."""
         known = bool(self.products) and all(one.memory is not None for one in self.products.values())
         return known and "gpu.memory" not in self.labels
+
+
+def _any_fits(names: tuple[str, ...], pattern: str) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names)
 
 
 NOWHERE = Profile()

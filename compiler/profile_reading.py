@@ -101,7 +101,20 @@ def profile(
     at = f"{within}.{name}"
     made = Profile(name, **_Reader(found).values(at, clusters[name], _CLUSTER))
     found.extend(_beside_each_other(made, at))
-    return made, found
+    others = [_listed(table) for other, table in clusters.items() if other != name]
+    return made._replace(elsewhere=tuple(dict.fromkeys(one for listed in others for one in listed))), found
+
+
+def _listed(table: object) -> Iterator[str]:
+    """The names of the products in the profile of a cluster, and their labels, as far as it can be read."""
+    products: object = table.get("products") if is_mapping(table) else None
+    if is_list(products):
+        yield from (one for one in products if isinstance(one, str))
+    elif is_mapping(products):
+        for name, product in products.items():
+            labels = product.get("label") if is_mapping(product) else None
+            texts = [name, *(labels if is_list(labels) else [labels])]
+            yield from (one for one in texts if isinstance(one, str))
 
 
 def _beside_each_other(made: Profile, at: str) -> Iterator[Wrong]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flowdsl.cli.app import run
-from flowdsl.cli.pipelines.compiling import Target, judge
+from flowdsl.cli.pipelines.compiling import Judged, Target, judge
 from flowdsl.compiler.schema import fields
 from flowdsl.compiler.schema.versions import LATEST, SINCE, VERSIONS, misfits
 
@@ -33,17 +33,22 @@ def compiled(tmp_path: Path, settings: str, options: str, **goal: str) -> dict[s
 
 def templates(tmp_path: Path, settings: str, options: str, **goal: str) -> list[dict[str, Any]]:
     """All templates of such a pipeline."""
+    judged = judged_with(tmp_path, settings, options, **goal)
+    assert [one.finding.message for one in judged.diagnostics] == []
+    assert judged.compiled is not None
+    (document,) = judged.compiled.documents
+    return list(document["spec"]["templates"])
+
+
+def judged_with(tmp_path: Path, settings: str, options: str, **goal: str) -> Judged:
+    """Such a pipeline with what is wrong in it."""
     (tmp_path / "flowdsl.toml").write_text(settings)
     file = tmp_path / "case.py"
     file.write_text(
         f"{HEAD}\n\n@step(image=I, {options})\ndef train() -> None: ...\n\n\n"
         "@pipeline\ndef case() -> None:\n    train()\n"
     )
-    judged = judge(file, goal=Target(**goal))
-    assert [one.finding.message for one in judged.diagnostics] == []
-    assert judged.compiled is not None
-    (document,) = judged.compiled.documents
-    return list(document["spec"]["templates"])
+    return judge(file, goal=Target(**goal))
 
 
 def terms(template: dict[str, Any]) -> list[list[tuple[Any, ...]]]:
@@ -159,6 +164,16 @@ def test_a_pattern_is_the_products_it_fits(tmp_path: Path) -> None:
     assert terms(made) == [[("nvidia.com/gpu.product", "In", "a100", "A100-80")]]
     assert limits(made) == {"nvidia.com/gpu": "2"}
     assert [one["key"] for one in made["tolerations"]] == ["nvidia.com/gpu", "sku"]
+
+
+@pytest.mark.parametrize("others", ['["V100", "T4"]', '{ V = { label = "V100", memory = "16Gi" } }'])
+def test_what_only_another_cluster_has_is_left_out_of_a_list(tmp_path: Path, others: str) -> None:
+    settings = f"{LAB}[clusters.old]\nproducts = {others}\n"
+    made = compiled(tmp_path, settings, 'gpu=GPU(1, product=["V100*", "A100-40"])')
+    assert terms(made) == [[("nvidia.com/gpu.product", "In", "a100")]]
+    for product, missing in (('["V100", "B200", "T4"]', "B200"), ('"V100"', "V100")):
+        (found,) = judged_with(tmp_path, settings, f"gpu=GPU(1, product={product})").diagnostics
+        assert f"has no GPU `{missing}`" in found.finding.message
 
 
 def test_memory_is_told_by_products_where_no_label_tells_it(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
         unknown = findings.NoLabel(field, resource_name(gpu, profile))
         yield _Asked(unknown, "gpu", f"item:{field}")
     labels = {text for product in profile.products.values() for text in product.labels}
-    for product in gpu_products(gpu):
+    for product in profile.offered(gpu_products(gpu)):
         pattern = "*" in product or "?" in product
         if profile.named(product) or (not pattern and (not profile.products or product in labels)):
             continue
@@ -330,7 +330,7 @@ def _devices(
     gpu: GPU, pools: dict[str, Pool], labels: _Labels, where: str, profile: Profile
 ) -> tuple[_Asked | None, dict[str, Pool]]:
     """The finding about GPUs that no node of the pools has; and the pools that have them."""
-    written, key = gpu_products(gpu), label("gpu.product", profile)
+    written, key = profile.offered(gpu_products(gpu)), label("gpu.product", profile)
     names = {name for one in written for name in profile.named(one)}
     names |= {
         name for name, product in profile.products.items() if not set(product.labels).isdisjoint(written)

@@ -199,7 +199,8 @@ def _values(term: where_text.Term, text: str) -> tuple[str, ...]:
 def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:
     """The nodes that a GPU request requires; raises `GrammarError` for an invalid memory."""
     terms: list[Term] = []
-    names = [name for written in gpu_products(gpu) for name in profile.named(written) or (written,)]
+    asked = profile.offered(gpu_products(gpu))
+    names = [name for written in asked for name in profile.named(written) or (written,)]
     if names:
         terms.append(("gpu.product", "In", tuple(dict.fromkeys(names))))
     least = least_memory(gpu, profile)
