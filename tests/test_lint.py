@@ -10,6 +10,7 @@ from collections import Counter
 from copy import deepcopy
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -476,6 +477,21 @@ def test_a_reference_to_every_task_of_a_wide_graph() -> None:
     assert codes(workflow(dag("main", *tasks), leaf("leaf", "v", **output))) == []
     tasks[-1]["depends"] = names.removesuffix(" && t189")
     assert codes(workflow(dag("main", *tasks), leaf("leaf", "v", **output))) == ["FD542"]
+
+
+def test_loops_inside_of_each_other_however_deep() -> None:
+    def nested(count: int) -> list[str]:
+        names = [*(f"m{number}" for number in range(count)), "leaf"]
+        graphs = [
+            {**dag(one, {**task("a", inner, v="{{item}}"), "withParam": "{{inputs.parameters.v}}"}), **taken}
+            for one, inner in pairwise(names)
+        ]
+        main = dag("main", task("a", "m0", v="{{workflow.parameters.v}}"))
+        return codes(workflow(main, *graphs, leaf("leaf", "v"), arguments=taken["inputs"]))
+
+    taken = {"inputs": {"parameters": [{"name": "v"}]}}
+    assert nested(90) == []
+    assert nested(400) == ["FD408"]  # so many templates
 
 
 def test_what_the_api_server_drops_is_not_there() -> None:

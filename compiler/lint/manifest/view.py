@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 LONG = 2**15
 """The number of characters from which a script's length is checked: in bytes it may be four times as long."""
 
+DEEPEST = 100
+"""The nesting depth that templates may not reach. Source: maxStackDepth in workflow/controller/controller.go."""
+
 _KEYS = {**{one: STORES[one] for one in ("s3", "gcs", "oss", "azure")}, "http": "url", "plugin": "key"}
 """The required field of each kind of artifact location."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
-from flowdsl.compiler.lint.manifest.view import Template, callees
+from flowdsl.compiler.lint.manifest.view import DEEPEST, Template, callees
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
 from flowdsl.compiler.problem import Problem, Various
@@ -210,10 +210,6 @@ class TooDeep(Finding):
     name: str
     depth: int
     most: int
-
-
-DEEPEST = 100
-"""The nesting depth that templates may not reach. Source: maxStackDepth in workflow/controller/controller.go."""
 
 
 def bodies(view: View) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
-from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.manifest.view import DEEPEST, Template
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
 from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, read_list, written_items
 from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
@@ -340,7 +340,9 @@ def _items(view: View, call: Object, path: Path, giver: Template | None, walk: _
     if giver is None or "{{" not in text:
         return [((*path, where), item) for item in items]
     key = id(giver), text
-    if key in walk.seen:  # a template that calls itself
+    if (
+        key in walk.seen or len(walk.items) >= DEEPEST
+    ):  # a template that calls itself, or loops that never run
         return []
     if key not in walk.items:
         walk.items[key] = []
