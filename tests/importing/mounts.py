@@ -4,6 +4,7 @@ from flowdsl import NewVolume, Scratch, Volume, command, container, pipeline
 
 WORK = NewVolume("work", "1Gi")
 INBOX = Volume("data")
+FAST = Scratch("64Mi", memory=True)
 LOGS = Volume("logs")
 CACHE = Scratch()
 
@@ -28,7 +29,10 @@ def write() -> None:
     command("echo", "written")
 
 
-@container(image="busybox:1.37.0", mounts={"/work": WORK.ro, "/data": INBOX.ro / "in"})
+@container(
+    image="busybox:1.37.0",
+    mounts={"/work": WORK.ro, "/data": INBOX.ro / "in", "/fast": FAST},
+)
 def read() -> None:
     command("echo", "read")
 
