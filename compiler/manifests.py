@@ -206,7 +206,7 @@ def _findings(document: Document, library: Library, version: str, maps: ConfigMa
         problem = for_version(found, version)
         if was_right(problem, version):
             continue
-        if document.within and isinstance(problem.finding, arguments.ToBeGiven):
+        if document.within and isinstance(problem.finding, arguments.LEFT_TO_RUNS):
             continue  # whatever creates objects from it sets a value
         if any(problem.path[: len(place)] == place for place in document.decided):
             continue  # replaced by another value on creation

@@ -138,6 +138,15 @@ def test_what_is_only_shown_to_who_opens_a_gate_is_no_default(
     assert ("`who` of `release` has no default" in capsys.readouterr().err) == told
 
 
+def test_a_parameter_that_every_run_is_given_has_no_default(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("needed.yaml").write_text((ROOT / "tests/wrong/FD797.yaml").read_text("utf-8"), "utf-8")
+    assert flowdsl(["import", "needed.yaml"]) == 0
+    assert "def train(rate: str) -> None:" in capsys.readouterr().out
+
+
 def test_it_is_formatted() -> None:
     files = [case.with_suffix(".py") for case in WRITTEN]
     for command in (["format", "--check", "--diff"], ["check", "--select", "E4,E7,E9,F,I"]):

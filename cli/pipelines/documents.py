@@ -77,7 +77,8 @@ def right_documents(
             if one.failed:
                 break
     names = {one.partition("=")[0] for one in given}
-    show([_without_given(one, names) for one in found], "text", err)
+    found = [_without_given(one, names) for one in found]
+    show(found, "text", err)
     if any(any_error(one.diagnostics) or one.traceback for one in found):
         return None
     documents = [one for target in targets for one in held.get(target, ())]
@@ -93,13 +94,13 @@ def right_documents(
 
 def _without_given(judged: Judged, names: Collection[str]) -> Judged:
     """The findings, without those about parameters of these names that have no other value."""
-    from flowdsl.compiler.lint.variables.arguments import ToBeGiven
+    from flowdsl.compiler.lint.variables.arguments import LEFT_TO_RUNS
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
 
     left = [
         one
         for one in judged.diagnostics
-        if not (isinstance(one.finding, (FailsByDefault, ToBeGiven)) and one.finding.name in names)
+        if not (isinstance(one.finding, (FailsByDefault, *LEFT_TO_RUNS)) and one.finding.name in names)
     ]
     return judged._replace(diagnostics=left)
 

@@ -53,6 +53,7 @@ def _imported(target: str) -> tuple[str, Judged]:
     from flowdsl.compiler.importing.compiled import findings
     from flowdsl.compiler.importing.importing import imported
     from flowdsl.compiler.importing.older_versions import renew
+    from flowdsl.compiler.lint.variables.arguments import LEFT_TO_RUNS
     from flowdsl.compiler.manifests import NoManifest, check_manifests, is_argo
     from flowdsl.compiler.yaml.documents import read
 
@@ -60,7 +61,8 @@ def _imported(target: str) -> tuple[str, Judged]:
     for document in manifests.documents:
         if is_argo(document.body):
             renew(document.body)
-    found = [one for one in check_manifests([manifests])[0] if one.finding.severity == "error"]
+    judged = check_manifests([manifests])[0]
+    found = [one for one in judged if any_error([one]) and not isinstance(one.finding, LEFT_TO_RUNS)]
     text = ""
     if not found and (file := sources.file(target)) is not None:
         documents, _ = read(file.text.replace("\r\n", "\n"), target)

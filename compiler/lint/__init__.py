@@ -20,7 +20,7 @@ from flowdsl.compiler.lint.patched import patched
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.pods.resources import NoNode
 from flowdsl.compiler.lint.repaired import sound
-from flowdsl.compiler.lint.variables.arguments import ToBeGiven
+from flowdsl.compiler.lint.variables.arguments import NeededAtStart, ToBeGiven
 from flowdsl.compiler.lint.workflow.graph import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
@@ -200,6 +200,7 @@ _TOLD_BELOW: dict[type[Finding], type[Finding]] = {
     NoNode: Finding,
     Incomplete: WrongType,
     ToBeGiven: UnknownField,
+    NeededAtStart: UnknownField,
 }
 """The findings of rules about a whole object, and the findings of the schema about a part that replace them."""
 

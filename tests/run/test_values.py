@@ -290,3 +290,27 @@ def test_a_scheduled_workflow_has_the_time_for_which_it_runs(
     assert flowdsl("cron.yaml", "-q", "--name", "one").code == 0
     (log,) = (folder / ".flowdsl/runs/one/logs").rglob("main.log")
     assert re.fullmatch(r"at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n", log.read_text(encoding="utf-8"))
+
+
+NEEDED = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: needed-}
+spec:
+  entrypoint: main
+  arguments: {parameters: [{name: rate}]}
+  templates:
+    - name: main
+      inputs: {parameters: [{name: rate}]}
+      container: {image: "alpine:3.20", command: [echo, "{{inputs.parameters.rate}}"]}
+"""
+
+
+def test_a_parameter_that_the_entrypoint_needs_may_be_given_to_the_run(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "needed.yaml").write_text(NEEDED)
+    refused = flowdsl("needed.yaml")
+    assert (refused.code, "error[FD797]" in refused.err) == (2, True)
+    done = flowdsl("needed.yaml", "-p", "rate=1")
+    assert (done.code, "FD797" in done.err) == (0, False)

@@ -162,6 +162,30 @@ class ToBeGiven(Finding):
     name: str
 
 
+class NeededAtStart(Finding):
+    """A parameter of the entrypoint that a workflow gives no value: Argo refuses a run without it."""
+
+    code = "FD797"
+    title = "nothing gives parameter `{name}` a value, and the entrypoint `{template}` needs it"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    template: str
+    declared: bool
+    meant: str = ""
+
+    def words(self) -> dict[str, str]:
+        """What was probably meant, and the fix."""
+        hint = f"did you mean `{self.name}`?" if self.meant else "Argo refuses a run without it"
+        way = "add `value`" if self.declared else f"add `{self.name}` to the arguments"
+        either = f"{way}, or pass `-p {self.name}=...` when submitting the workflow"
+        return super().words() | {"hint": hint, "way": f"write `{self.name}`" if self.meant else either}
+
+
+LEFT_TO_RUNS = (ToBeGiven, NeededAtStart)
+"""The findings about parameters that a person may still give a value when submitting a run."""
+
+
 class BadSource(Finding):
     """An argument whose value comes from where arguments cannot."""
 
@@ -305,7 +329,7 @@ def given_to_base(view: View) -> Iterator[Problem]:
     known = view.base.arguments
     missing = not_given(view, view.base)
     # Expressions that name a missing one are left as they are. Nobody submits the runs of a CronWorkflow.
-    needed = not_given(view, view.base, computed=False) if view.kind == "CronWorkflow" else ()
+    never = not_given(view, view.base, computed=False) if view.kind == "CronWorkflow" else ()
     others = {
         each.get("name") or "": index for index, each in enumerate(own) if each.get("name") not in known
     }
@@ -315,8 +339,16 @@ def given_to_base(view: View) -> Iterator[Problem]:
         if meant:
             path = (*view.path, "arguments", "parameters", others[meant], "name")
         base = string(view.spec, "workflowTemplateRef", "name")
-        kind = NeverGiven if name in needed else NotGiven
-        yield Problem(path, kind(name, base, meant))
+        finding: Finding = (NeverGiven if name in never else NotGiven)(name, base, meant)
+        if name not in never and (first := _needing(view, name)):
+            finding = NeededAtStart(name, first.title, declared=False, meant=meant)
+        yield Problem(path, finding)
+
+
+def _needing(view: View, name: str) -> Template | None:
+    """The entrypoint, if it needs a parameter of this name."""
+    first = view.first
+    return first if first is not None and name in first.required_parameters else None
 
 
 def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
@@ -430,8 +462,11 @@ def to_be_given(view: View) -> Iterator[Problem]:
     if view.kind != "Workflow" or view.base is not None or view.external or written:
         return
     for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
-        if not has_value(parameter) and parameter.get("name"):
-            yield Problem((*view.path, "arguments", "parameters", index), ToBeGiven(parameter["name"]))
+        name = string(parameter, "name")
+        if name and not has_value(parameter):
+            first = _needing(view, name)
+            finding = NeededAtStart(name, first.title, declared=True) if first else ToBeGiven(name)
+            yield Problem((*view.path, "arguments", "parameters", index), finding)
 
 
 def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
