@@ -32,6 +32,8 @@ class UnknownField(Finding):
             meant = "this is called, and has no methods but `options`"
         elif self.noun == "word" and (word := _WORDS.get(self.name.replace("_", "").lower())):
             way, meant = word
+        elif self.word == "a Sweep":
+            way = "`.best` is what the best trial returned: let it return its parameters too, where they are needed"
         elif self.uncalled and near(self.name, self.known) is None:
             way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
             objective = f'its name: `"{self.name}"`'
