@@ -203,6 +203,10 @@ _DEFAULTS = {
     *(("pool", "rbd"), ("user", "admin"), ("storageMode", "ThinProvisioned")),
 }
 """The defaults that the server adds. Source: the full CRDs of Argo 4.1, all their defaults."""
+_WRITTEN = frozenset(
+    ("arguments", "inputs", "outputs", "metadata", "resources", "status", "basicAuth", "clientCert", "oauth2")
+)
+"""Fields that Argo's controller writes even if they are empty: those that are structs in the types of its API."""
 
 
 def ordered(value: Any, like: Any) -> Any:
@@ -226,7 +230,9 @@ def ordered(value: Any, like: Any) -> Any:
 
 
 def _is_default(key: str, value: object) -> bool:
-    return isinstance(value, (str, bool)) and (key, value) in _DEFAULTS
+    if is_mapping(value):
+        return key in _WRITTEN and all(_is_default(*each) for each in value.items())
+    return value is None or (isinstance(value, (str, bool)) and (key, value) in _DEFAULTS)
 
 
 def _at(values: list[Any], position: int) -> Any:

@@ -556,6 +556,28 @@ def test_what_the_server_writes_is_no_difference(diff: Callable[..., Result]) ->
     assert diff(cluster) == (0, "", "")
 
 
+def test_what_the_controller_adds_to_a_run_is_no_difference(diff: Callable[..., Result]) -> None:
+    text = TEMPLATE.replace("WorkflowTemplate", "Workflow").replace("name: train", "generateName: train-", 1)
+    run = stored(text, name="train-x7k2p")
+    run["spec"]["arguments"] = {}
+    (template,) = run["spec"]["templates"]
+    template |= {"inputs": {}, "outputs": {}, "metadata": {}}
+    template["container"] |= {"name": "", "resources": {}}
+    run["spec"]["volumeClaimTemplates"] = [
+        {"metadata": {"creationTimestamp": None}, "spec": {}, "status": {}}
+    ]
+    code, out, _ = diff(Standing([run], created=defaulting), text)
+    assert code == 1
+    assert [one for one in out.splitlines() if one.startswith(("-", "+"))][2:] == [
+        "-  volumeClaimTemplates:",
+        "-  - {spec: {}}",
+    ]
+    del run["spec"]["volumeClaimTemplates"]
+    assert diff(Standing([run], created=defaulting), text)[0] == 0
+    template["container"]["resources"] = {"limits": {"cpu": 1}}
+    assert "-      resources:\n-        limits:\n" in diff(Standing([run], created=defaulting), text)[1]
+
+
 PARAMETER = """
 from flowdsl import pipeline, step
 
