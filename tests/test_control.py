@@ -238,6 +238,14 @@ def test_nothing_of_a_run_reaches_the_terminal_raw(
     assert capsys.readouterr().out == "mine: continues from a;x\n"
 
 
+def test_a_step_at_which_a_run_does_not_wait(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster.put(
+        workflow(node("mine", "DAG", "Running", "made"), node("made", "Pod", "Succeeded", "a"), gate("a"))
+    )
+    assert flowdsl(["resume", "mine", "--step", "made"]) == 2
+    assert capsys.readouterr().err == "flowdsl: `mine` waits at no step `made`: there is `a`\n"
+
+
 # --- retries -----------------------------------------------------------------------------------------------
 
 

@@ -299,7 +299,7 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
         return DONE
     gate = ""
     if step is not None:
-        (gate,) = nodes(workflow, step, [one.node for one in waiting])
+        (gate,) = nodes(workflow, step, [one.node for one in waiting], lacks="waits at no step")
     gates.supplied(workflow, gate, parameters)  # nothing is asked of the cluster for a wrong answer
     with _changing(run):
         cluster.act("resume", run.workflow, {"gate": gate, "parameters": parameters})
@@ -350,7 +350,9 @@ def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
         valued(known[name], value)
 
 
-def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) -> list[str]:
+def nodes(
+    workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str], lacks: str = "has no step"
+) -> list[str]:
     """The id of a step's node, by its name as it is shown or displayed, its full name, or its id. Raises Refused."""
     run = str(workflow["metadata"]["name"])
     known: dict[str, Json] = {each: workflow["status"]["nodes"][each] for each in among}
@@ -371,7 +373,7 @@ def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) 
     if not names:
         raise Refused(f"`{run}` waits nowhere")
     shown = sorted({names[each] for each in own if known[each]["name"] != run})
-    raise Refused(f"`{run}` has no step `{step}`: {suggest(step, shown)}")
+    raise Refused(f"`{run}` {lacks} `{step}`: {suggest(step, shown)}")
 
 
 def _path(run: str, node: Json) -> str:
