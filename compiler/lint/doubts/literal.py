@@ -50,28 +50,27 @@ _VERSION = regex(r"[\d.]+$")
 
 def commands(view: View) -> Iterator[Problem]:
     """`command` is a list of words: the first is a program, and a shell runs one text."""
-    for template in view.templates:
-        for place, container in template.containers:
-            path = (*template.path, *place)
-            words = [*(container.get("command") or ())]
-            if not words or any("{{" in word for word in words):
-                continue
-            program, kind = words[0], words[0].rpartition("/")[2]
-            if is_command_line(program):
-                continue  # which is reported as such
-            if len(program.split()) > 1 and "\\" not in program:
-                found = f"`{_short(program)}` is the name of one program"
-                way = f"write each word for itself: [{', '.join(program.split()[:4])}]"
-                finding = TakenLiterally(found, "there is no program of that name", way)
-                yield Problem((*path, "command", 0), finding)
-            elif kind in _SHELLS:
-                yield from _one_text(words, container, path)
-            elif place[0] == "script" and words[-1:] == [_WITH_TEXT.get(_VERSION.sub("", kind))]:
-                found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
-                finding = TakenLiterally(found, "the path is not a program", f"remove `{words[-1]}`")
-                yield Problem((*path, "command", len(words) - 1), finding)
-            if place[0] == "script" and len(words) == 1:
-                yield from _before_source(_VERSION.sub("", kind), container, path)
+    for template, place, container in view.containers:
+        path = (*template.path, *place)
+        words = [*(container.get("command") or ())]
+        if not words or any("{{" in word for word in words):
+            continue
+        program, kind = words[0], words[0].rpartition("/")[2]
+        if is_command_line(program):
+            continue  # which is reported as such
+        if len(program.split()) > 1 and "\\" not in program:
+            found = f"`{_short(program)}` is the name of one program"
+            way = f"write each word for itself: [{', '.join(program.split()[:4])}]"
+            finding = TakenLiterally(found, "there is no program of that name", way)
+            yield Problem((*path, "command", 0), finding)
+        elif kind in _SHELLS:
+            yield from _one_text(words, container, path)
+        elif place[0] == "script" and words[-1:] == [_WITH_TEXT.get(_VERSION.sub("", kind))]:
+            found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
+            finding = TakenLiterally(found, "the path is not a program", f"remove `{words[-1]}`")
+            yield Problem((*path, "command", len(words) - 1), finding)
+        if place[0] == "script" and len(words) == 1:
+            yield from _before_source(_VERSION.sub("", kind), container, path)
 
 
 def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Problem]:

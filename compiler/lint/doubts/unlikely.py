@@ -101,14 +101,13 @@ class NoPodOfItsOwn(Finding):
 
 def devices(view: View) -> Iterator[Problem]:
     """Devices that containers request have no name that resembles another one."""
-    for template in view.templates:
-        for place, container in template.containers:
-            for name in inside(container, "resources", "limits"):
-                written = name if "." in name else name.replace("/", ".com/")
-                meant = near(written, VENDORS.values(), 0.9)
-                if meant is not None and name not in VENDORS.values():
-                    path = (*template.path, *place, "resources", "limits", name)
-                    yield Problem(path, UnusualResource(name, meant), on_key=True)
+    for template, place, container in view.containers:
+        for name in inside(container, "resources", "limits"):
+            written = name if "." in name else name.replace("/", ".com/")
+            meant = near(written, VENDORS.values(), 0.9)
+            if meant is not None and name not in VENDORS.values():
+                path = (*template.path, *place, "resources", "limits", name)
+                yield Problem(path, UnusualResource(name, meant), on_key=True)
 
 
 def times(view: View) -> Iterator[Problem]:
@@ -287,18 +286,16 @@ def _seconds(text: str) -> float | None:
 
 def commands(view: View) -> Iterator[Problem]:
     """Sidecars, init containers and those of a set have a command, so that Argo need not query the registry."""
-    for template in view.templates:
-        for place, container in template.containers:
-            if len(place) > 1 and place[0] != "initContainers" and not container.get("command"):
-                finding = NoCommand(string(container, "name"), "container")
-                yield Problem((*template.path, *place), finding)
+    for template, place, container in view.containers:
+        if len(place) > 1 and place[0] != "initContainers" and not container.get("command"):
+            finding = NoCommand(string(container, "name"), "container")
+            yield Problem((*template.path, *place), finding)
 
 
 def secrets(view: View) -> Iterator[Problem]:
     """Variables do not hold secrets."""
-    for template in view.templates:
-        for place, container in template.containers:
-            for index, variable in enumerate(entries(container, "env")):
-                name, value = string(variable, "name"), string(variable, "value")
-                if is_secret(name, value):
-                    yield Problem((*template.path, *place, "env", index, "value"), WrittenSecret(name))
+    for template, place, container in view.containers:
+        for index, variable in enumerate(entries(container, "env")):
+            name, value = string(variable, "name"), string(variable, "value")
+            if is_secret(name, value):
+                yield Problem((*template.path, *place, "env", index, "value"), WrittenSecret(name))

@@ -441,6 +441,11 @@ class View:
         )
 
     @cached_property
+    def containers(self) -> list[tuple[Template, Path, Object]]:
+        """The user-defined containers of the templates, each with its template and its path in it."""
+        return [(each, *container) for each in self.templates for container in each.containers]
+
+    @cached_property
     def arguments(self) -> dict[str, Object]:
         """The parameters of the workflow by name, with those of its base."""
         found = by_name(entries(self.spec, "arguments", "parameters"))

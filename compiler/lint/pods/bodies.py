@@ -122,12 +122,11 @@ class SetContainer(Various):
 
 def programs(view: View) -> Iterator[Problem]:
     """The first word of a `command` is not a whole command line. Source: Argo Workflows, NewEmissaryCommand."""
-    for template in view.templates:
-        for place, container in template.containers:
-            words: list[str] = container.get("command") or []
-            if words and is_command_line(words[0]):
-                finding = NoProgram(words[0], ", ".join(words[0].split()))
-                yield Problem((*template.path, *place, "command", 0), finding)
+    for template, place, container in view.containers:
+        words: list[str] = container.get("command") or []
+        if words and is_command_line(words[0]):
+            finding = NoProgram(words[0], ", ".join(words[0].split()))
+            yield Problem((*template.path, *place, "command", 0), finding)
 
 
 def is_command_line(word: str) -> bool:
@@ -146,21 +145,20 @@ _INTERPRETERS = frozenset(
 
 def images(view: View) -> Iterator[Problem]:
     """Containers have an image that a node can pull, and a command, so that Argo need not query the registry."""
-    for template in view.templates:
-        for place, container in template.containers:
-            name: str = container.get("image") or ""
-            path = (*template.path, *place)
-            if name and not is_filled(name) and (reason := image_fault(name)):
-                yield Problem((*path, "image"), BadImage(name, reason))
-            if name and container.get("command"):
-                continue
-            default = inside(view.defaults, str(place[0])) if len(place) == 1 else {}
-            if not (name or default.get("image")):
-                own = len(place) == 1
-                what = f"template `{template.title}`" if own else f"container `{container.get('name')}`"
-                yield Problem(path, NoImage(what))
-            elif len(place) == 1 and not (container.get("command") or default.get("command")):
-                yield Problem(path, NoCommand(template.title))
+    for template, place, container in view.containers:
+        name: str = container.get("image") or ""
+        path = (*template.path, *place)
+        if name and not is_filled(name) and (reason := image_fault(name)):
+            yield Problem((*path, "image"), BadImage(name, reason))
+        if name and container.get("command"):
+            continue
+        default = inside(view.defaults, str(place[0])) if len(place) == 1 else {}
+        if not (name or default.get("image")):
+            own = len(place) == 1
+            what = f"template `{template.title}`" if own else f"container `{container.get('name')}`"
+            yield Problem(path, NoImage(what))
+        elif len(place) == 1 and not (container.get("command") or default.get("command")):
+            yield Problem(path, NoCommand(template.title))
 
 
 def artifacts(view: View) -> Iterator[Problem]:

@@ -83,40 +83,45 @@ def propagation(view: View) -> Iterator[Problem]:
     Argo repeats the mounts of `main` in a container of its own, which is not privileged, and may write there.
     Source: Argo Workflows, addOutputArtifactsVolumes; Kubernetes, ValidateVolumeMounts.
     """
-    for template in view.templates:
+    for template, place, container in view.containers:
         is_patched = view.is_patched(template)
-        for place, container in template.containers:
-            main = len(place) == 1 or (place[0] == "containerSet" and container.get("name") == "main")
-            contexts = inside(view.defaults if main else {}, str(place[0])), container
-            granted = any(inside(each, "securityContext").get("privileged") is True for each in contexts)
-            for index, mount in enumerate(entries(container, "volumeMounts")):
-                path = (*template.path, *place, "volumeMounts", index)
-                way, both = string(mount, "mountPropagation"), string(mount, "recursiveReadOnly")
-                if way == "Bidirectional" and not (granted and (is_patched or not main)):
-                    reason = "only in a container with `privileged: true`"
-                    advice = (
-                        f"write `HostToContainer`, or {'add' if not main else 'mount it in a sidecar with'} "
-                    )
-                    advice += "`securityContext: {privileged: true}`"
-                    if main and granted:
-                        reason = "Argo mounts it in its container `wait` too, which is not privileged"
-                    finding = NotForPods("`mountPropagation`", way, reason, advice)
-                    yield Problem((*path, "mountPropagation"), finding)
-                if both not in ("IfPossible", "Enabled") or (main and is_patched):
-                    continue
-                reason, advice = "", "remove it, or mount the volume in a sidecar"
-                if main:
-                    reason = "Argo mounts it in its container `wait` too, where it is not read-only"
-                elif not mount.get("readOnly"):
-                    reason, advice = "only in a mount with `readOnly: true`", "add `readOnly: true`"
-                elif way not in ("", "None"):
-                    reason, advice = (
-                        f"not in a mount with `mountPropagation: {way}`",
-                        "remove one of the two",
-                    )
-                if reason:
-                    finding = NotForPods("`recursiveReadOnly`", both, reason, advice)
-                    yield Problem((*path, "recursiveReadOnly"), finding)
+        main = len(place) == 1 or (place[0] == "containerSet" and container.get("name") == "main")
+        contexts = inside(view.defaults if main else {}, str(place[0])), container
+        granted = any(inside(each, "securityContext").get("privileged") is True for each in contexts)
+        for index, mount in enumerate(_mounts(container)):
+            path = (*template.path, *place, "volumeMounts", index)
+            shared = string(mount, "mountPropagation") == "Bidirectional"
+            if shared and not (granted and (is_patched or not main)):
+                yield Problem((*path, "mountPropagation"), _bidirectional(main, granted))
+            if not (main and is_patched) and (finding := _recursive(mount, main)) is not None:
+                yield Problem((*path, "recursiveReadOnly"), finding)
+
+
+def _bidirectional(main: bool, granted: bool) -> NotForPods:
+    """The finding about a mount that shares its mounts with the node; `granted`: its container is privileged."""
+    reason = "only in a container with `privileged: true`"
+    if main and granted:
+        reason = "Argo mounts it in its container `wait` too, which is not privileged"
+    way = "mount it in a sidecar with" if main else "add"
+    way = f"write `HostToContainer`, or {way} `securityContext: {{privileged: true}}`"
+    return NotForPods("`mountPropagation`", "Bidirectional", reason, way)
+
+
+def _recursive(mount: Object, main: bool) -> NotForPods | None:
+    """The finding about a mount that is read-only with all below it."""
+    word, propagated = string(mount, "recursiveReadOnly"), string(mount, "mountPropagation")
+    way = "remove it, or mount the volume in a sidecar"
+    if word not in ("IfPossible", "Enabled"):
+        return None
+    if main:
+        reason = "Argo mounts it in its container `wait` too, where it is not read-only"
+    elif not mount.get("readOnly"):
+        reason, way = "only in a mount with `readOnly: true`", "add `readOnly: true`"
+    elif propagated not in ("", "None"):
+        reason, way = f"not in a mount with `mountPropagation: {propagated}`", "remove one of the two"
+    else:
+        return None
+    return NotForPods("`recursiveReadOnly`", word, reason, way)
 
 
 def devices(view: View) -> Iterator[Problem]:
@@ -179,29 +184,28 @@ def expanded(view: View) -> Iterator[Problem]:
 
     Source: Kubernetes, ExpandContainerVolumeMounts of the kubelet; Argo Workflows, addOutputArtifactsVolumes.
     """
-    for template in view.templates:
-        for place, container in template.containers:
-            if not any(each.get("subPathExpr") for each in _mounts(container)) or view.is_patched(template):
-                continue
-            known = names_of(container, "env")
-            known |= names_of(view.defaults, str(place[0]), "env")
-            for index, mount in enumerate(_mounts(container)):
-                text = string(mount, "subPathExpr")
-                names = [] if "{{" in text else _EXPANDED.findall(text.replace("$$", ""))
-                path = (*template.path, *place, "volumeMounts", index, "subPathExpr")
-                lost = next((each for each in names if each not in known and not _OF_ALL.match(each)), None)
-                other = next((each for each in names if not _OF_ALL.match(each)), None)
-                if lost is not None and not container.get("envFrom"):
-                    is_alone = len(place) > 1
-                    way = (
-                        f"add `{lost}` to its `env`"
-                        if is_alone
-                        else "write `subPath` with a tag, such as `{{pod.name}}`"
-                    )
-                    reason = f"the container has no variable `{lost}`"
-                    yield Problem(path, NotForPods("`subPathExpr`", text, reason, way))
-                elif other is not None and len(place) == 1:
-                    yield Problem(path, NotOfArgo(other))
+    for template, place, container in view.containers:
+        if not any(each.get("subPathExpr") for each in _mounts(container)) or view.is_patched(template):
+            continue
+        known = names_of(container, "env")
+        known |= names_of(view.defaults, str(place[0]), "env")
+        for index, mount in enumerate(_mounts(container)):
+            text = string(mount, "subPathExpr")
+            names = [] if "{{" in text else _EXPANDED.findall(text.replace("$$", ""))
+            path = (*template.path, *place, "volumeMounts", index, "subPathExpr")
+            lost = next((each for each in names if each not in known and not _OF_ALL.match(each)), None)
+            other = next((each for each in names if not _OF_ALL.match(each)), None)
+            if lost is not None and not container.get("envFrom"):
+                is_alone = len(place) > 1
+                way = (
+                    f"add `{lost}` to its `env`"
+                    if is_alone
+                    else "write `subPath` with a tag, such as `{{pod.name}}`"
+                )
+                reason = f"the container has no variable `{lost}`"
+                yield Problem(path, NotForPods("`subPathExpr`", text, reason, way))
+            elif other is not None and len(place) == 1:
+                yield Problem(path, NotOfArgo(other))
 
 
 _EXPANDED = regex(r"\$\(([^()]+)\)")
@@ -214,21 +218,20 @@ def kept(view: View) -> Iterator[Problem]:
 
     Source: Kubernetes, validateResizePolicy and ValidateSecurityContext; Argo Workflows, createWorkflowPod.
     """
-    for template in view.templates:
-        for place, container in template.containers:
-            path = (*template.path, *place)
-            for index, policy in enumerate(entries(container, "resizePolicy")):
-                word = string(policy, "restartPolicy")
-                if word == "RestartContainer" and not _may_patch(view, template, "restartPolicy"):
-                    reason = "the containers of Argo's pods are not started again"
-                    finding = NotForPods("`restartPolicy`", word, reason, "write `NotRequired`")
-                    yield Problem((*path, "resizePolicy", index, "restartPolicy"), finding)
-            word = string(container, "securityContext", "procMount")
-            if word == "Unmasked" and not _may_patch(view, template, "hostUsers"):
-                reason = "only in a pod with `hostUsers: false`"
-                way = 'remove it, or add `podSpecPatch: "hostUsers: false"`'
-                finding = NotForPods("`procMount`", word, reason, way)
-                yield Problem((*path, "securityContext", "procMount"), finding)
+    for template, place, container in view.containers:
+        path = (*template.path, *place)
+        for index, policy in enumerate(entries(container, "resizePolicy")):
+            word = string(policy, "restartPolicy")
+            if word == "RestartContainer" and not _may_patch(view, template, "restartPolicy"):
+                reason = "the containers of Argo's pods are not started again"
+                finding = NotForPods("`restartPolicy`", word, reason, "write `NotRequired`")
+                yield Problem((*path, "resizePolicy", index, "restartPolicy"), finding)
+        word = string(container, "securityContext", "procMount")
+        if word == "Unmasked" and not _may_patch(view, template, "hostUsers"):
+            reason = "only in a pod with `hostUsers: false`"
+            way = 'remove it, or add `podSpecPatch: "hostUsers: false"`'
+            finding = NotForPods("`procMount`", word, reason, way)
+            yield Problem((*path, "securityContext", "procMount"), finding)
 
 
 def _may_patch(view: View, template: Template, field: str) -> bool:
@@ -441,11 +444,10 @@ def _grace(view: View, template: Template) -> int | None:
 
 def pages(view: View) -> Iterator[Problem]:
     """Containers with huge pages request cpu or memory too."""
-    for template in view.templates:
-        for place, container in template.containers:
-            resources = inside(container, "resources")
-            asked = [str(name) for field in ("limits", "requests") for name in inside(resources, field)]
-            if any(name.startswith("hugepages-") for name in asked) and not {"cpu", "memory"} & set(asked):
-                what, way = "a container with huge pages", "add `cpu` or `memory` to its limits"
-                finding = Incomplete(what, "`cpu` or `memory`", way)
-                yield Problem((*template.path, *place, "resources"), finding)
+    for template, place, container in view.containers:
+        resources = inside(container, "resources")
+        asked = [str(name) for field in ("limits", "requests") for name in inside(resources, field)]
+        if any(name.startswith("hugepages-") for name in asked) and not {"cpu", "memory"} & set(asked):
+            what, way = "a container with huge pages", "add `cpu` or `memory` to its limits"
+            finding = Incomplete(what, "`cpu` or `memory`", way)
+            yield Problem((*template.path, *place, "resources"), finding)

@@ -441,17 +441,16 @@ def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Probl
 
 def containers(view: View) -> Iterator[Problem]:
     """Containers and their variables have names that a pod accepts, and that Argo does not reserve."""
-    for template in view.templates:
-        for place, container in template.containers:
-            name = string(container, "name")
-            if len(place) > 1 and name and (reason := _container_fault(name)):
-                instead = f"my-{name}"[:63] if is_dns_label(name) else dns_name(name) or "container"
-                path = (*template.path, *place, "name")
-                yield Problem(path, BadContainerName(name, reason, instead))
-            for index, variable in enumerate(entries(container, "env")):
-                name = variable.get("name") or ""
-                if name and (finding := _variable_fault(name, variable)) is not None:
-                    yield Problem((*template.path, *place, "env", index, "name"), finding)
+    for template, place, container in view.containers:
+        name = string(container, "name")
+        if len(place) > 1 and name and (reason := _container_fault(name)):
+            instead = f"my-{name}"[:63] if is_dns_label(name) else dns_name(name) or "container"
+            path = (*template.path, *place, "name")
+            yield Problem(path, BadContainerName(name, reason, instead))
+        for index, variable in enumerate(entries(container, "env")):
+            name = variable.get("name") or ""
+            if name and (finding := _variable_fault(name, variable)) is not None:
+                yield Problem((*template.path, *place, "env", index, "name"), finding)
 
 
 _OWN_VARIABLES = frozenset(
