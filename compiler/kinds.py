@@ -31,6 +31,9 @@ GRAPH_BODIES = frozenset(("steps", "dag"))
 BODY_OF = {"tasks": "dag", "steps": "steps"}
 """The body of a graph by the prefix of its tags."""
 
+WORD_OF = {body: word for word, body in BODY_OF.items()}
+"""The prefix of the tags of a graph by its body."""
+
 LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
 
 EXIT_BODIES = frozenset(("container", "script", "data"))

@@ -18,6 +18,7 @@ from flowdsl.compiler.kinds import (
     POD_BODIES,
     RESULT_BODIES,
     STORES,
+    WORD_OF,
 )
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
@@ -450,6 +451,18 @@ class View:
         """The parameters of the workflow by name, with those of its base."""
         found = by_name(entries(self.spec, "arguments", "parameters"))
         return found if self.base is None else {**self.base.arguments, **found}
+
+    @cached_property
+    def outputs_of_calls(self) -> frozenset[str] | None:
+        """What tags may name of all tasks and steps, such as `tasks.a.id`; None if what one calls is not known."""
+        known: set[str] = set()
+        for call in self.calls:
+            word, outputs = WORD_OF.get(call.owner.body), call.outputs
+            if outputs is None or call.data.get("templateRef") is not None:
+                return None
+            if word and call.parent is None:
+                known.update(f"{word}.{call.name}.{output}" for output in outputs)
+        return frozenset(known)
 
     @cached_property
     def at(self) -> dict[Path, Template]:

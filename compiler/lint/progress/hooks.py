@@ -6,12 +6,12 @@ from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import WORD_OF
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.progress.hook_statuses import ENDS, may_begin
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
-from flowdsl.compiler.lint.variables.uses import WORD_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding

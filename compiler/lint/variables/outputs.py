@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import BODY_OF, WORD_OF
 from flowdsl.compiler.lint.variables.failures import (
     Missing,
     lost,
@@ -25,7 +25,6 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.inline import NAMED, is_unkept
 from flowdsl.compiler.lint.variables.typing_findings import WrongOperand
 from flowdsl.compiler.lint.variables.uses import (
-    WORD_OF,
     Late,
     Place,
     Spot,

@@ -14,7 +14,7 @@ from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.unreplaced import certain, is_early, left_open, unfit
-from flowdsl.compiler.lint.variables.uses import WORD_OF, Spot, expression_use, of_metric, unclosed
+from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.calls import LATE
 from flowdsl.compiler.lint.workflow.passed_values import with_values
 from flowdsl.compiler.tree import entries, inside, string, value_at
@@ -165,15 +165,8 @@ def _of_no_call(view: View, name: str) -> Finding | None:
 
     Source: Argo Workflows, executeStepGroup and executeDAGTask, which replace the outputs that they know.
     """
-    known: set[str] = set()
-    for call in view.calls:
-        word = WORD_OF.get(call.owner.body)
-        if call.outputs is None or call.data.get("templateRef") is not None:
-            return None  # there may be others
-        known.update(
-            f"{word}.{call.name}.{output}" for output in call.outputs if word and call.parent is None
-        )
-    return None if name in known or view.external or view.base is not None else UnknownVariable(name, known)
+    known = None if view.external or view.base is not None else view.outputs_of_calls
+    return None if known is None or name in known else UnknownVariable(name, known)
 
 
 def _in_metadata(view: View, known: frozenset[str], name: str, place: Path) -> Finding | None:

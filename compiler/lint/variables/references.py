@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import BODY_OF, WORD_OF
 from flowdsl.compiler.lint.manifest.globals import workflow_variables
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.computed import computed, of_loops
@@ -48,7 +48,6 @@ from flowdsl.compiler.lint.variables.unreplaced import (
     unreplaced,
 )
 from flowdsl.compiler.lint.variables.uses import (
-    WORD_OF,
     InTag,
     Late,
     Place,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import BODY_OF, WORD_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
-from flowdsl.compiler.lint.variables.uses import WORD_OF, Spot, of_metric
+from flowdsl.compiler.lint.variables.uses import Spot, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.lint.workflow.passed_values import reaching
 from flowdsl.compiler.schema.findings import short

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import BODY_OF, WORD_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import (
     LoopArtifact,
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Path
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Tag
-
-WORD_OF = {body: word for word, body in BODY_OF.items()}
 
 
 class Spot(NamedTuple):
