@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     loops.loops,
     printed.results,
     printed.lists,
+    printed.numbers,
     omitted.omitted,
     graph.recursion,
     graph.depth,

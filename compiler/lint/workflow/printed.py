@@ -1,4 +1,4 @@
-"""What a task is known to print, where a loop needs a list in JSON."""
+"""What a task is known to print, where a loop needs a list in JSON or a number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.workflow.loops import LoopFields, has_items, has_no_items, no_list, written_items
+from flowdsl.compiler.lint.workflow.loops import (
+    LoopFields,
+    has_items,
+    has_no_items,
+    is_whole,
+    no_list,
+    written_items,
+)
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside, is_json, is_mapping, string
 from flowdsl.diagnostic import Finding
@@ -61,6 +68,28 @@ def lists(view: View) -> Iterator[Problem]:
                 yield Problem((*call.path, "withParam"), finding)
 
 
+def numbers(view: View) -> Iterator[Problem]:
+    """The bounds of a `withSequence` are no list, and no text. Source: expandSequence of Argo 4.1."""
+    for call in view.looping:
+        sequence = inside(call.data, "withSequence")
+        for field in ("start", "count", "end"):
+            asked = _OUTPUT.fullmatch(str(sequence.get(field) or ""))
+            producer = call.owner.call(asked[1]) if asked is not None else None
+            if asked is None or producer is None or producer.callee is None:
+                continue
+            found, way = "", "print a whole number"
+            if producer.loop:
+                found = f"the list of what the items of `{producer.name}` give"
+                way = "take the number from a task without a loop"
+            elif asked[2] == "result" and not producer.data.get("when"):
+                text = next((each for each in _printed(producer) if not is_whole(each)), None)
+                found = "" if text is None else f"what `{producer.name}` prints, `{text}`"
+            if found:
+                finding = LoopFields(f"`{field}` of `withSequence` is {found}, and not a number", way)
+                yield Problem((*call.path, "withSequence", field), finding)
+
+
+_OUTPUT = regex(r"\{\{\s*(?:steps|tasks)\.([\w-]+)\.outputs\.(result|parameters(?:\.[\w-]+)?)\s*\}\}")
 _RESULT = regex(r"\{\{\s*(?:steps|tasks)\.([\w-]+)\.outputs\.result\s*\}\}")
 
 
