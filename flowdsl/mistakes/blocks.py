@@ -86,8 +86,15 @@ class ConditionAlone(Finding):
     code = "FD249"
     title = "`{word}` without `with` has no effect"
     label = "no task depends on this"
-    help = "write `with {word}(...):`, and call the steps in its block"
+    help = "{way}"
     word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the remedy; conditions may be alone because `and` took the other one."""
+        way = f"write `with {self.word}(...):`, and call the steps in its block"
+        if self.word in ("when", "unless"):
+            way = f"{way}; two conditions are one, `{self.word}((a) & (b))`"
+        return {**super().words(), "way": way}
 
 
 class NoTaskToEnd(Finding):
