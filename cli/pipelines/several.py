@@ -12,6 +12,7 @@ from flowdsl.cli.pipelines.gathering import files
 from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.source import Sources
+from flowdsl.runtime.parts import part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -54,6 +55,8 @@ def compile_files(
                 f"{sources[file]} and {target} would both be {file}: compile each to a file of its own"
             )
         sources[file], texts[file] = target, judged.written
+    if folder is not None:
+        _refuse_same(found)
     if check:
         return _compared(texts, folder, prune)
     for file, text in texts.items():
@@ -80,6 +83,25 @@ def _judged(target: Path, judging: Judging) -> list[tuple[Path | None, Judged]]:
 
         return [(target, Judged(None, [Diagnostic(NoPipeline(str(target)), None)], Sources()))]
     return told
+
+
+def _refuse_same(found: Sequence[tuple[Path | None, Judged]]) -> None:
+    """Refuse files that would be one object of the cluster, but not the same one. Raises Refused."""
+    first: dict[tuple[str, str, str], tuple[Path, object]] = {}
+    for target, judged in found:
+        if target is None or judged.compiled is None:
+            continue
+        for one in judged.compiled.documents:
+            kind, metadata = str(one["kind"]), part(one, "metadata")
+            if "name" not in metadata:  # a Workflow is named when it is created
+                continue
+            name = str(metadata["name"])
+            other, document = first.setdefault((kind, str(metadata.get("namespace")), name), (target, one))
+            if document != one:
+                raise Refused(
+                    f"{other} and {target} both have the {kind} `{name}`, of which `kubectl apply` keeps the last: "
+                    'rename one of them, @pipeline(name="...")'
+                )
 
 
 def _compared(texts: Mapping[Path, str], folder: Path | None, prune: bool) -> int:

@@ -204,7 +204,7 @@ def test_the_current_folder_may_have_been_removed(
 
 
 def test_several_files_go_to_a_folder(flowdsl: Callable[..., Result]) -> None:
-    write("one.py", PIPELINE)
+    write("one.py", PIPELINE.replace("greet", "welcome"))
     write("two.py", TWO)
     Path("deploy").mkdir()
     assert flowdsl("compile", "one.py", "two.py", "two.py:night", "--as", "template", "-o", "deploy/") == (
@@ -236,6 +236,19 @@ def test_files_of_one_name_cannot_go_to_one_folder(flowdsl: Callable[..., Result
     twice = ("compile", "one.py", "one.py", "--check")
     assert flowdsl(*twice) == (2, "", said.format("one.py", "one.py", "one.yaml"))
     assert listing() == ["one.py", "team"]
+
+
+def test_files_that_would_be_one_object_cannot_go_to_one_folder(flowdsl: Callable[..., Result]) -> None:
+    write("one.py", PIPELINE)
+    write("two.py", PIPELINE.replace("3.12", "3.13"))
+    Path("deploy").mkdir()
+    assert flowdsl("compile", "one.py", "two.py", "-o", "deploy").code == 0, (
+        "a Workflow is named when it is created"
+    )
+    code, out, err = flowdsl("compile", "one.py", "two.py", "--as", "template", "-o", "deploy")
+    assert (code, out) == (2, "")
+    assert err.startswith("flowdsl: one.py and two.py both have the WorkflowTemplate `")
+    assert "kind: Workflow\n" in Path("deploy/two.yaml").read_text(encoding="utf-8")
 
 
 def test_one_file_goes_to_a_folder(flowdsl: Callable[..., Result]) -> None:
