@@ -116,14 +116,7 @@ def _explained(error: BaseException, where: str) -> Stop | None:
         case AttributeError(name=str(name), obj=thing) if type(thing) in (Artifact, VolumePath):
             return Stop("NoFields", site, (), {"name": name, "type": "Path"})
         case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
-            names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one not in _OURS)
-            kind = type(thing).__name__
-            word = f"`{kind[1:].lower()}`" if kind.startswith("_") else _article(kind)
-            uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
-            word = f"`{uncalled}`" if uncalled else word
-            gives = _without(thing, name) if uncalled else ""
-            asked: dict[str, Any] = {"word": word, "name": name, "known": names}
-            return Stop("UnknownField", site, (), {**asked, "uncalled": uncalled, "gives": gives})
+            return _no_field(thing, name, site)
         case AttributeError(name=str(name), obj=thing) if thing is not None and _UNREADY not in str(error):
             return _no_attribute(thing, name, site) if operation(site)[0] in _ATTRIBUTE else None
         case TypeError():
@@ -163,6 +156,17 @@ def _no_word(name: str, site: Site) -> Stop:
     """An unknown name of the language."""
     data = {"word": "flowdsl", "name": name, "known": tuple(sys.modules["flowdsl"].__all__), "noun": "word"}
     return Stop("UnknownField", site, (), data)
+
+
+def _no_field(thing: object, name: str, site: Site) -> Stop:
+    """The finding about an attribute that a word of the language does not have."""
+    names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one not in _OURS)
+    kind = type(thing).__name__
+    word = f"`{kind[1:].lower()}`" if kind.startswith("_") else _article(kind)
+    uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
+    asked: dict[str, Any] = {"word": f"`{uncalled}`" if uncalled else word, "name": name, "known": names}
+    gives = _without(thing, name) if uncalled else ""
+    return Stop("UnknownField", site, (), {**asked, "uncalled": uncalled, "gives": gives})
 
 
 def _no_attribute(thing: object, name: str, site: Site) -> Stop:
