@@ -195,12 +195,7 @@ def _table(
     texts: Mapping[str, Texts],
     wanted: Objective | None,
 ) -> Rounds | None:
-    objective = None
-    if loop.node is not None:
-        boundary = loop.node.boundary
-        objective = objectives.get(loop.node.template) or (
-            objectives.get(boundary.template) if boundary is not None else None
-        )
+    objective = _objective(loop.node, objectives)
     nodes = [(one, one.node) for one in loop.rounds if one.node is not None]
     given = {one.name: _parameters(node.inputs) for one, node in nodes}
     made = {one.name: _outputs(node, run) for one, node in nodes}
@@ -214,16 +209,10 @@ def _table(
     best = _best(made, objective)
     rounds: list[Round] = []
     for one, node in nodes:
-        culprit = one.culprit or one
         row, gave = given[one.name], made[one.name]
         cells = {called.get(name, name): row[name] for name in inputs if name in row}
         cells |= {name: gave[name] for name in outputs if name in gave}
-        step = culprit.path.removeprefix(one.path).lstrip(".")
-        message = ": ".join(part for part in (step, culprit.message) if part)
-        failed = "" if culprit.node is None or not culprit.failed else culprit.node.id
-        rounds.append(
-            Round(int(one.name[1:-1]), node.id, cells, one.phase, message, one.name == best, step, failed)
-        )
+        rounds.append(_round(one, node, cells, one.name == best))
     if objective is not None:
         rounds.sort(key=lambda one: _order(one, objective))
     known = next((texts[node.template] for _, node in nodes if node.template in texts), None)
@@ -231,6 +220,22 @@ def _table(
         known = known._replace(inputs=[called.get(name, name) for name in known.inputs])
     inputs = [called.get(name, name) for name in inputs]
     return Rounds(loop.path, objective, inputs, outputs, rounds, known)
+
+
+def _objective(node: RunNode | None, objectives: Mapping[str, Objective]) -> Objective | None:
+    """What a loop searches for: its own template says it, or the one around it."""
+    around = () if node is None else (node, node.boundary)
+    found = (objectives.get(one.template) for one in around if one is not None)
+    return next((one for one in found if one is not None), None)
+
+
+def _round(entry: Entry, node: RunNode, cells: dict[str, str], best: bool) -> Round:
+    """One item of a loop, with the step that failed in it."""
+    culprit = entry.culprit or entry
+    step = culprit.path.removeprefix(entry.path).lstrip(".")
+    message = ": ".join(part for part in (step, culprit.message) if part)
+    failed = "" if culprit.node is None or not culprit.failed else culprit.node.id
+    return Round(int(entry.name[1:-1]), node.id, cells, entry.phase, message, best, step, failed)
 
 
 def _changed(name: str, given: Mapping[str, dict[str, str]], made: Mapping[str, dict[str, str]]) -> bool:
