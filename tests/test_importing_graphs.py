@@ -1,4 +1,4 @@
-"""Graphs made up at random run as pipelines as they do as manifests: the same commands, pods and phase.
+"""Graphs and names made up at random run as pipelines as they do as manifests: the same commands, pods and phase.
 
 Pods are not run: `echo` gives its last word, `false` fails.
 """
@@ -60,16 +60,94 @@ def test_made_up_graphs_run_as_their_manifests_do() -> None:
     @settings(max_examples=150, deadline=None)
     @given(st.randoms(use_true_random=False))
     def each(random: Random) -> None:
-        compared.extend(run_both(random))
+        compared.extend(run_both(Maker(random).workflow()))
 
     each()
     assert len(compared) > 50  # some of the generated graphs are wrong, or cannot be expressed
     assert {*compared} >= {"Succeeded", "Failed"}  # nearly all that end in Error are wrong
 
 
-def run_both(random: Random) -> Iterator[str]:
+#: Names that are alike, that Python or flowdsl has, or that import gives to what is near.
+ALIKE = (
+    *(
+        "a",
+        "a-b",
+        "a-2",
+        "b",
+        "b-a",
+        "a-each",
+        "each",
+        "item",
+        "main",
+        "run",
+        "class",
+        "print",
+        "str",
+        "list",
+        "x1",
+    ),
+    *("x-1", "import", "when", "fan-out", "command", "container", "pipeline", "path", "return", "source"),
+)
+SPELT = (*ALIKE, "a_", "_a", "A", "a_b", "aB", "AB", "a_2", "None", "Path", "NAME", "modelName", "model-name")
+
+
+def unique(words: tuple[str, ...], count: int) -> st.SearchStrategy[list[str]]:
+    """Some of the words, each once."""
+    return st.lists(st.sampled_from(words), min_size=count, max_size=count, unique=True)
+
+
+def step(name: str, template: str, depends: str = "", **given: str) -> Json:
+    """A task."""
+    values = [{"name": key, "value": value} for key, value in given.items()]
+    task: Json = {"name": name, "template": template, "arguments": {"parameters": values}}
+    return {**task, "depends": depends} if depends else task
+
+
+@settings(max_examples=100, deadline=None)
+@given(unique(ALIKE, 4), unique(ALIKE, 4), unique(SPELT, 3), unique(SPELT, 3), unique(SPELT, 2))
+def test_names_of_any_kind_are_kept_apart(
+    templates: list[str], tasks: list[str], whole: list[str], inputs: list[str], outputs: list[str]
+) -> None:
+    make, say, inner, main = templates
+    first, second, third, fourth = tasks
+    of_run = [f"{{{{workflow.parameters.{one}}}}}" for one in whole]
+    taken = [f"{{{{inputs.parameters.{one}}}}}" for one in inputs]
+    made = [f"{{{{tasks.{first}.outputs.parameters.{one}}}}}" for one in outputs]
+    declared = {"parameters": [{"name": one} for one in inputs]}
+    files = [{"name": one, "valueFrom": {"path": f"/tmp/{one}"}} for one in outputs]
+    shown = {"image": "a:1", "command": ["echo", *taken, of_run[0], "{{workflow.name}}"]}
+    said = {"image": "a:1", "command": ["echo", taken[0], of_run[2]]}
+    graph = [
+        step(first, make, **dict(zip(inputs, [*taken[:2], of_run[1]], strict=True))),
+        step(second, say, first, **{inputs[0]: made[0]}),
+        {**step(third, say, **{inputs[0]: "{{item}}"}), "withItems": ["x", made[1]], "depends": first},
+    ]
+    around = [
+        step(first, make, **dict(zip(inputs, of_run, strict=True))),
+        step(second, inner, first, **dict(zip(inputs, [*made, "1"], strict=True))),
+        {**step(third, say, **{inputs[0]: of_run[0]}), "when": f"{of_run[1]} == t"},
+        step(fourth, inner, **dict(zip(inputs, of_run, strict=True))),
+    ]
+    spec = {
+        "entrypoint": main,
+        "arguments": {"parameters": [{"name": one, "value": "t"} for one in whole]},
+        "templates": [
+            {"name": make, "inputs": declared, "outputs": {"parameters": files}, "container": shown},
+            {"name": say, "inputs": {"parameters": [{"name": inputs[0]}]}, "container": said},
+            {"name": inner, "inputs": declared, "dag": {"tasks": graph}},
+            {"name": main, "dag": {"tasks": around}},
+        ],
+    }
+    kind = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"generateName": f"{make}-"},
+    }
+    assert [*run_both({**kind, "spec": spec})] == ["Succeeded"]
+
+
+def run_both(manifest: Json) -> Iterator[str]:
     """Run a generated workflow directly and imported, and compare; yields the phase if both can be run."""
-    manifest = Maker(random).workflow()
     text = json.dumps(manifest)
     (wrong,) = check_manifests([manifests(text, "made-up.yaml")])
     if any(one.finding.severity == "error" for one in wrong):

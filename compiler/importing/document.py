@@ -69,7 +69,9 @@ class Reader(Reading):
             self.refuse(caller, f"the template `{name}`", "give it a body")
         else:
             wish = identifier(str(template["name"]))
-            target.name = self.shelf.names.free(f"{wish}_" if wish in self.hidden else wish)
+            while wish in self.hidden:
+                wish += "_"
+            target.name = self.shelf.names.free(wish)
             self._inputs(target, name)
             self.functions[name] = target
             self.results(target)
