@@ -55,6 +55,14 @@ def words_(who: str) -> None:
     command("echo", "$(HOME)", "$5", f"{who}: 'quoted' and \"quoted\"")
 
 
+@container(image="busybox:1.37.0")
+def in_place(who: str) -> None:
+    source = """
+        echo "$WHO"
+    """
+    command("sh", source=source, env={"WHO": who})
+
+
 @container(image="node:22")
 def node(source: str, words: str, who: str, width: int) -> None:
     script = r"""
@@ -81,4 +89,5 @@ def scripts(words: str = '["a", "b"]', who: str = "you", width: int = 5) -> None
         width=width,
     )
     words_2 = words_.options(name="words", after=[program_])(who=who)
-    node.options(after=[words_2])(source=who, words=words, who=who, width=width)
+    in_place_ = in_place.options(after=[words_2])(who=who)
+    node.options(after=[in_place_])(source=who, words=words, who=who, width=width)
