@@ -16,6 +16,8 @@ from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.duration import duration, in_units
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.expression_tree import variables
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -242,15 +244,31 @@ def attempts(view: View) -> Iterator[Problem]:
 
 def _no_such_code(template: Object, expression: str) -> str | None:
     """Why a template never has the exit codes that an expression requires, if it requires nothing else."""
+    if any(template.get(body) is not None for body in _WITHOUT_CODES):
+        return "it is not a pod, and has no exit code" if _needs_a_code(expression) else None
     asked = [_CODES.fullmatch(each) for each in expression.split("||")]
     if None in asked:
         return None
-    if any(template.get(body) is not None for body in _WITHOUT_CODES):
-        return "it is not a pod, and has no exit code"
     codes = {code.strip() for each in asked if each is not None for code in (each[1] or each[2]).split(",")}
     if template.get("resource") is not None and codes.isdisjoint(_OF_ARGO):
         return "when the object fails, the exit code is 64, that of Argo's own pod, which waits for it"
     return None
+
+
+def _needs_a_code(expression: str) -> bool:
+    """Whether an expression of nothing but exit codes is false for `-1`, which Argo gives where there is none."""
+    if "lastRetry.exitCode" not in expression:
+        return False
+    # Few manifests need the functions of expressions.
+    from flowdsl.compiler.evaluation.evaluate import value_of
+    from flowdsl.compiler.evaluation.values import ExpressionError
+
+    try:
+        node = parse(expression)
+        alone = {one.path for one in variables(node)} == {("lastRetry", "exitCode")}
+        return alone and value_of(node, {"lastRetry": {"exitCode": "-1"}}) is False
+    except (GrammarError, ExpressionError, RecursionError):  # which is reported elsewhere
+        return False
 
 
 def _is_bound(template: Object) -> bool:
