@@ -208,10 +208,13 @@ class Exact(float):
         return found
 
 
+_DECODER = json.JSONDecoder(parse_float=Exact)
+
+
 def parsed(text: str) -> list[Any] | None:
     """The items of a list; None for anything else."""
     try:
-        found: object = json.loads(text, parse_float=Exact)
+        found: object = _DECODER.decode(text)
     except ValueError:
         return None
     return found if is_list(found) else None
@@ -230,7 +233,7 @@ def _choices(texts: Iterable[str]) -> Parts:
 def records(text: str, names: Iterable[str]) -> list[dict[str, Any]] | None:
     """The items of a list of objects whose named fields are not nested; None for anything else."""
     try:
-        found: object = json.loads(text, parse_float=Exact)
+        found: object = _DECODER.decode(text)
     except ValueError:
         return None
     items = found if is_list(found) else [None]
