@@ -29,6 +29,7 @@ Json = dict[str, Any]
 MANIFEST = "run.json"
 WORK = ".flowdsl"
 FORMAT = 1
+_OR_ELSEWHERE = "move it away, or fetch into another folder with -o"
 
 
 class Folder:
@@ -131,7 +132,7 @@ class Folder:
                 with suppress(Unfit):
                     old = content(path).digest
                 if old not in (digest, *known):
-                    raise Unfit(f"{path} is there and is not as a fetch has left it: move it away, or use -o")
+                    raise Unfit(f"{path} is there and is not as a fetch has left it: {_OR_ELSEWHERE}")
             self._note(record)
             if old == digest:
                 return
@@ -146,7 +147,7 @@ class Folder:
         for name in path.relative_to(self.path).parts[:-1]:
             at /= name
             if at.is_symlink() or (at.exists() and not at.is_dir()):
-                raise Unfit(f"{at} is there and is not a folder: move it away, or use -o")
+                raise Unfit(f"{at} is there and is not a folder: {_OR_ELSEWHERE}")
             if not at.exists():
                 at.mkdir()
                 keep(at.parent)
