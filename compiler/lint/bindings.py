@@ -69,7 +69,7 @@ def _given(submit: Object, path: Path, library: Library | None) -> Iterator[Prob
         return
     names = [string(each, "name") for each in entries(submit, "arguments", "parameters")]
     others = {name: index for index, name in enumerate(names) if name not in run.base.arguments}
-    for name in sorted(not_given(run, run.base, computed=False).difference(names)):
+    for name in sorted(not_given(run, run.base, computed=False)):
         meant = near(name, others) or ""
         place = ("arguments", "parameters", others[meant], "name") if meant else ("workflowTemplateRef",)
         base = string(submit, "workflowTemplateRef", "name")

@@ -346,13 +346,16 @@ def given_to_base(view: View) -> Iterator[Problem]:
 
 
 def _needing(view: View, name: str) -> Template | None:
-    """The entrypoint, if it needs a parameter of this name."""
+    """The entrypoint, if it takes a declared parameter of this name: without a value, that replaces its default, too.
+
+    Source: Argo Workflows, overwriteWithArguments.
+    """
     first = view.first
-    return first if first is not None and name in first.required_parameters else None
+    return first if first is not None and name in first.parameters and name in view.arguments else None
 
 
 def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
-    """The parameters of a base without a value that a workflow which runs it does not supply.
+    """The parameters of a base without a value that the arguments of a workflow which runs it do not have.
 
     `computed`: also those that occur in expressions only.
     """
@@ -365,9 +368,7 @@ def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
         missing.update(
             name for names in used for sign, name in names if name not in known and (computed or not sign)
         )
-    return missing - {
-        each.get("name") or "" for each in entries(view.spec, "arguments", "parameters") if has_value(each)
-    }
+    return missing - names_of(view.spec, "arguments", "parameters")
 
 
 def has_value(parameter: Object) -> bool:
@@ -457,9 +458,12 @@ def values(view: View) -> Iterator[Problem]:
 
 
 def to_be_given(view: View) -> Iterator[Problem]:
-    """The parameters of a workflow have values; flowdsl's own output omits those that must be given at submission."""
+    """The parameters of a workflow have values; flowdsl's own output omits those that must be given at submission.
+
+    They take the place of those of its base. Source: Argo Workflows, MergeParameters.
+    """
     written = any(str(each).startswith(f"{MARKS}/") for each in inside(view.metadata, "annotations"))
-    if view.kind != "Workflow" or view.base is not None or view.external or written:
+    if view.kind != "Workflow" or view.external or written:
         return
     for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
         name = string(parameter, "name")
