@@ -257,7 +257,7 @@ def _no_such_code(template: Object, expression: str) -> str | None:
 
 def _needs_a_code(expression: str) -> bool:
     """Whether an expression of nothing but exit codes is false for `-1`, which Argo gives where there is none."""
-    if "lastRetry.exitCode" not in expression:
+    if "lastRetry.exitCode" not in expression or "{{" in expression:
         return False
     # Few manifests need the functions of expressions.
     from flowdsl.compiler.evaluation.evaluate import value_of
