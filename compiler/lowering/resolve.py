@@ -339,11 +339,15 @@ def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:
-    """An output of a task that may have failed, in a form for which Argo does not wait until it exists."""
+    """An output of a task that may have failed, in a form for which Argo does not wait until it exists.
+
+    Argo stores a result only where it finds `.outputs.result`, so `?.` is no form of that.
+    """
     if not isinstance(expr, Out) or expr.task not in failed:
         return None
-    path = expr.variable.replace(".", "?.") or f"outputs?.parameters?.['{expr.name}']"
-    return expr.changed(variable=path)
+    if expr.variable:
+        return Either((expr, _stand_in(expr.type)), expr.type)
+    return expr.changed(variable=f"outputs?.parameters?.['{expr.name}']")
 
 
 def _origins(expr: Expr, holds: Callable[[t.Type], bool]) -> Iterator[tuple[Call | str, str]]:

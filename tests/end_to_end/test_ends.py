@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.lowering import split
 from tests.end_to_end.inside import small
-from tests.end_to_end.world import World
+from tests.end_to_end.world import World, compiled
+
+PRINTED = Path(__file__).resolve().parents[1] / "lowering/printed_ends.py"
 
 HEAD = """\
 from typing import NamedTuple
@@ -103,3 +106,11 @@ def test_either_takes_what_is_there(
     if kind != "fails":
         chosen = "2.0 1.0" if failed else "4.0 2.0" if began else "-1.0 -1.0"
         assert said["chosen"] == f"chosen {chosen}"
+
+
+@pytest.mark.parametrize(("size", "shown"), [("8", "4 8\n"), ("1", "-1 -2\n")])
+def test_what_a_failed_program_printed_is_not_taken(size: str, shown: str, world: World) -> None:
+    _, document = compiled(PRINTED, "printed_ends")
+    done = world.run(document, {"size": size})
+    assert done.task("show").log == shown
+    assert done.phase == ("Succeeded" if size == "8" else "Failed")
