@@ -108,6 +108,7 @@ def test_a_mistake_in_a_helper_points_into_the_helper(tmp_path: Path) -> None:
             [("FD226", "checked(n)")],
         ),
         ("return float(value)\nimport flowdsl", [("FD209", "float(value)")]),
+        ("return float(value)\nimport loads_parts", [("FD226", "checked(n)")]),
     ],
 )
 def test_a_mistake_in_an_installed_package_is_one_of_its_caller(
@@ -119,6 +120,10 @@ def test_a_mistake_in_an_installed_package_is_one_of_its_caller(
     inside, _, after = body.partition("\n")
     (site / "checks_values.py").write_text(
         f"{after}\n\ndef checked(value):\n    {inside}\n", encoding="utf-8"
+    )
+    (site / "loads_parts").mkdir()
+    (site / "loads_parts/__init__.py").write_text(
+        "def __getattr__(name): raise ImportError(name)\n", encoding="utf-8"
     )
     monkeypatch.delitem(sys.modules, "checks_values", raising=False)
     found = compile_body(tmp_path, "checked(n)", "from checks_values import checked\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from flowdsl.grammar.named import NamedTuple
@@ -131,10 +132,13 @@ def is_foreign(frame: FrameType) -> bool:
         return True
     if INSTALLED.isdisjoint(frame.f_code.co_filename.split(os.sep)):  # noqa: PTH206 -- text, as code objects have it
         return False
-    return not any(
-        str(getattr(one, "__module__", None) or getattr(one, "__name__", "")).startswith("flowdsl")
-        for one in frame.f_globals.values()
-    )
+    return not any(_of_flowdsl(one) for one in (*frame.f_globals.values(),))
+
+
+def _of_flowdsl(thing: object) -> bool:
+    """Whether a thing is of flowdsl; a module is not asked for more than its name, since it may load what it lacks."""
+    name: object = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+    return isinstance(name, str) and name.partition(".")[0] == "flowdsl"
 
 
 def is_ours(frame: FrameType) -> bool:
