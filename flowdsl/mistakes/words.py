@@ -94,17 +94,17 @@ _WORDS = {
         ("`on_exit`", "write `with on_exit():`, and call the steps in its block", "exithandler"),
         (
             "a `Path`",
-            "annotate a parameter or the result of a step as Path",
-            "artifact artifacts dataset input inputpath model output outputpath",
+            "annotate a parameter or the result of a step as Path, and write `from pathlib import Path`",
+            "artifact artifacts dataset input inputpath model output outputpath path",
         ),
         (
             "an ordinary parameter",
             "the parameters of the function are those of the workflow",
             "param parameter params",
         ),
-        ("`cpu`, `memory`, `gpu`", 'write @step(cpu=2, memory="8Gi", gpu=1)', "resources"),
-        ("`env`", "write @step(env={...})", "env environment"),
-        ("`secrets`", 'write @step(secrets={"TOKEN": Secret(...)})', "secretenv"),
+        ("options of a step", 'write @step(cpu=2, memory="8Gi", gpu=1)', "resources"),
+        ("an option of a step", "write @step(env={...})", "env environment"),
+        ("an option of a step", 'write @step(secrets={"TOKEN": Secret(...)})', "secretenv"),
         ("`Retry`", 'write @step(retries=Retry(3, wait="30s"))', "backoff retrypolicy retrystrategy"),
         ("`GPU`", 'write @step(gpu=GPU(1, memory="40Gi"))', "accelerator accelerators"),
     )
