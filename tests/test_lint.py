@@ -495,6 +495,17 @@ def test_loops_inside_of_each_other_however_deep() -> None:
     assert nested(400) == ["FD408"]  # so many templates
 
 
+def test_a_value_from_the_last_of_many_loops() -> None:
+    lists = {f"l{number}": '["busybox:1"]' for number in range(150)} | {"last": '["busybox:"]'}
+    loops = [
+        {**task(name, v="{{item}}"), "withParam": f"{{{{workflow.parameters.{name}}}}}"} for name in lists
+    ]
+    image = leaf("leaf", "v", container={"image": "{{inputs.parameters.v}}", "command": ["echo"]})
+    given = {"parameters": [{"name": name, "value": value} for name, value in lists.items()]}
+    (found,) = lint(workflow(dag("main", *loops), image, arguments=given))
+    assert (found.finding.code, text_at(given, found.path[2:])) == ("FD776", '["busybox:"]')
+
+
 def test_what_the_api_server_drops_is_not_there() -> None:
     document = workflow(leaf(timeout=None, retryStrategy=None), arguments=None, hooks=None, volumes=None)
     assert codes(document) == []

@@ -138,11 +138,17 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
 
 
 class _Walk:
-    """What is followed to find the values of one text: each text once, and the items of each list."""
+    """What is followed to find the values of one text: each text once, and the items of each list.
 
-    def __init__(self, seen: Iterable[_Followed] = (), items: dict[_Followed, _Items] | None = None) -> None:
+    `depth`: of how many loops the items are looked for, each for those of the one before it.
+    """
+
+    def __init__(
+        self, seen: Iterable[_Followed] = (), items: dict[_Followed, _Items] | None = None, depth: int = 0
+    ) -> None:
         self.seen = set(seen)
         self.items = {} if items is None else items
+        self.depth = depth
 
 
 def _arriving(
@@ -340,13 +346,12 @@ def _items(view: View, call: Object, path: Path, giver: Template | None, walk: _
     if giver is None or "{{" not in text:
         return [((*path, where), item) for item in items]
     key = id(giver), text
-    if (
-        key in walk.seen or len(walk.items) >= DEEPEST
-    ):  # a template that calls itself, or loops that never run
+    if key in walk.seen or walk.depth >= DEEPEST:  # a template that calls itself, or loops that never run
         return []
     if key not in walk.items:
         walk.items[key] = []
-        lists = dict.fromkeys(_arriving(view, giver, text, (*path, "withParam"), _Walk({key}, walk.items)))
+        inner = _Walk({key}, walk.items, walk.depth + 1)
+        lists = dict.fromkeys(_arriving(view, giver, text, (*path, "withParam"), inner))
         found = [(place, item) for place, list_ in lists for item in read_list(list_)]
         walk.items[key] = found if len(found) <= _MOST else []
     return walk.items[key]
