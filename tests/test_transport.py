@@ -22,7 +22,7 @@ from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, SECRET, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
-from flowdsl.runtime.cluster.seam import metadata_of
+from flowdsl.runtime.cluster.seam import Excerpt, metadata_of
 from flowdsl.runtime.cluster.transport import Access, Transport
 from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unreachable
 from tests.cluster.faults import FAULTS, Fault, Proxy
@@ -426,8 +426,9 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             pass
 
         def do_GET(self) -> None:
-            code = int(self.path.rpartition("/")[2].removeprefix("c"))
+            code = int(re.findall(r"/c(\d+)", self.path)[0])
             self.send_response(code)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
             if code == 302:
                 self.send_header("Location", "https://login.example.com/")
             self.end_headers()
@@ -445,10 +446,17 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             Unreachable, match=rf"of {url} is not what the Kubernetes API gives: please log in$"
         ):
             cluster.get(POD, "c200")
+        with pytest.raises(Unreachable, match=r"is not what the Kubernetes API gives: please log in$"):
+            list(cluster.log("c200", "main", Excerpt(), run="one"))
         with pytest.raises(Unreachable, match=r"is not what the Kubernetes API gives$"):
             cluster.create(POD, {"metadata": {"name": "one"}})
-        with pytest.raises(Refusal, match="HTTP 403: please log in; "):
-            cluster.get(POD, "c403")
+        for code in (403, 404, 407):
+            with pytest.raises(Unreachable, match=rf"the Kubernetes API gives: HTTP {code}: please log in$"):
+                cluster.get(POD, f"c{code}")
+        with pytest.raises(Refusal, match=r"HTTP 401: please log in; log in to the cluster again$"):
+            cluster.get(POD, "c401")
+        with pytest.raises(Refusal, match="HTTP 503: please log in$"):
+            cluster.get(POD, "c503")
         with pytest.raises(Refusal, match="sends on to https://login"):
             cluster.get(POD, "c302")
 

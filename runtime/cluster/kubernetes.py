@@ -177,6 +177,8 @@ class Kubernetes:
         action = self._action("read the log of", POD, pod, namespace)
         path = f"{self._path(POD, pod, action.namespace)}/log"
         with self._answered("GET", path, action, query, seconds=self.policy.within(seconds)) as answer:
+            if answer.header("Content-Type").startswith("text/html"):  # a log is text/plain
+                raise self._strange(_plain(answer.body()))
             yield from answer.pieces()
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
@@ -348,7 +350,10 @@ class Kubernetes:
                 return
 
     def _judge(self, answer: Answer, action: Action) -> None:
-        """Raise Refusal, or Expired, for an error response. Warnings of the server are kept."""
+        """Raise Refusal, or Expired, for an error response. Warnings of the server are kept.
+
+        Raises Unreachable for the page of a proxy or a login that a retry would bring again: the API did not answer.
+        """
         said = (one.replace('\\"', '"') for one in _WARNING.findall(answer.header("Warning")))
         self.warnings.extend(one for one in dict.fromkeys(said) if one not in self.warnings)
         if answer.status < 300:
@@ -360,6 +365,8 @@ class Kubernetes:
         if elsewhere := answer.header("Location"):
             found = {"message": f"{self._transport.host} sends on to {elsewhere}, which is not an API server"}
         raised = self._refusal(answer.status, found, action)
+        if raised.for_good and not elsewhere and _is_page(text):
+            raise self._strange(str(found["message"]), sent=False, lasting=True)
         raised.wait = _seconds(answer.header("Retry-After"))
         raise raised
 
@@ -381,9 +388,9 @@ class Kubernetes:
             raise self._strange()
         return found
 
-    def _strange(self, shown: str = "") -> Unreachable:
+    def _strange(self, shown: str = "", *, sent: bool = True, lasting: bool = False) -> Unreachable:
         text = f"the answer of {self._transport.host} is not what {self.speaker} gives"
-        return Unreachable(f"{text}: {shown}" if shown else text, sent=True)
+        return Unreachable(f"{text}: {shown}" if shown else text, sent=sent, lasting=lasting)
 
     def _path(self, kind: Kind, name: str, namespace: str) -> str:
         base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
@@ -413,6 +420,11 @@ def _seconds(header: str) -> float:
 def _plain(text: bytes) -> str:
     """The beginning of the page of a proxy or a login, without HTML tags."""
     return " ".join(_TAG.sub(" ", text.decode("utf-8", "replace")).split())[:_SAID]
+
+
+def _is_page(text: bytes) -> bool:
+    """Whether a response is HTML. The API server itself answers some requests with plain text."""
+    return text.lstrip()[:1] == b"<"
 
 
 def _object(text: bytes) -> Json | None:
