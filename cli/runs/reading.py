@@ -391,7 +391,7 @@ class Picture:
             if (outer.memo or {}).get("hit"):
                 parts.append("from the cache")
             if self._run.waits(node):
-                parts.append("waits to be resumed")
+                parts += ["waits to be resumed", self._run.question(node)]
             message = self._run.why(node) or self._run.why(outer)
             if message and not (of_a_child(message) or (entry.rounds and entry.ended)):
                 parts.append(message.removeprefix("omitted: "))

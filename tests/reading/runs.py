@@ -200,7 +200,9 @@ def gate() -> There:
         children=[".approve"],
         hostNodeName="cpu-1",
     )
-    n.add(".approve", "Suspend", "Running", 21, within="", templateName="approve")
+    asked = {"name": "return", "value": "", "enum": ["true", "false"], "description": "Ship it?"}
+    gate = n.add(".approve", "Suspend", "Running", 21, within="", templateName="approve")
+    n.made[gate]["inputs"] = {"parameters": [{"name": "accuracy", "value": "0.9"}, asked]}
     n.add(
         ".index",
         "Pod",
