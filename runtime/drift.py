@@ -9,6 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.argo.provenance import PIPELINE, SPEC
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
@@ -41,11 +42,8 @@ def live(cluster: Cluster, document: Json) -> Json | None:
     kind, name = KINDS[document["kind"]], str(metadata.get("name") or "")
     namespace: str | None = metadata.get("namespace")
     if not name:
-        begin = str(metadata.get("generateName") or "")
-        runs = cluster.list(kind, namespace=namespace, keep=metadata_of).items
-        own = re.compile(re.escape(begin) + "[a-z0-9]+").fullmatch
-        of_it = [one["metadata"] for one in runs if own(str(one["metadata"]["name"]))]
-        newest = max(of_it, key=lambda one: str(one.get("creationTimestamp")), default=None)
+        runs = _runs(cluster, metadata, namespace)
+        newest = max(runs, key=lambda one: str(one.get("creationTimestamp")), default=None)
         if newest is None:
             return None
         name = str(newest["name"])
@@ -55,6 +53,20 @@ def live(cluster: Cluster, document: Json) -> Json | None:
         if not refusal.absent:
             raise
         return None
+
+
+def _runs(cluster: Cluster, metadata: Json, namespace: str | None) -> list[Json]:
+    """The metadata of the runs of a Workflow without a name: by the label of its pipeline, else by their names.
+
+    The runs of a template or a schedule have the label, too, but no digest of a spec.
+    """
+    if pipeline := part(metadata, "labels").get(PIPELINE):
+        label = f"{PIPELINE}={pipeline}"
+        found = cluster.list(WORKFLOW, labels=label, namespace=namespace, keep=metadata_of).items
+        return [one["metadata"] for one in found if SPEC in part(one["metadata"], "labels")]
+    own = re.compile(re.escape(str(metadata.get("generateName") or "")) + "[a-z0-9]+").fullmatch
+    found = cluster.list(WORKFLOW, namespace=namespace, keep=metadata_of).items
+    return [one["metadata"] for one in found if own(str(one["metadata"]["name"]))]
 
 
 def as_stored(cluster: Cluster, document: Json) -> Json:

@@ -62,8 +62,8 @@ def test_the_settings_are_those_of_the_pipeline_s_project(
     assert flowdsl(["submit", "../project/tiny.py", "--cluster", "elsewhere"]) == 2
     assert "elsewhere" in capsys.readouterr().err
     monkeypatch.chdir(tmp_path)  # there is no project here
-    assert flowdsl(["diff", "project/tiny.py"]) == 1
-    assert "there is no run to compare with" in capsys.readouterr().err
+    assert flowdsl(["diff", "project/tiny.py"]) == 0
+    assert "compared with the run run" in capsys.readouterr().err
 
 
 def test_the_latest_run_is_the_one_that_was_submitted_last(

@@ -389,6 +389,21 @@ def test_what_is_compared_is_in_the_namespace_that_is_named(
     assert flowdsl(["diff", "t.json", "-n", "other"]) == 1
 
 
+def test_a_pipeline_is_compared_with_its_newest_run_whatever_its_name(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("tiny-0a1b2c3d4e", "mine", "tiny-of-template")
+    for day, name in enumerate(names):
+        assert flowdsl(["submit", "tiny.py", "--name", name]) == 0
+        made = cluster.objects.known[f"{WORKFLOWS}/{name}"]["metadata"]
+        made["creationTimestamp"] = f"2026-02-0{day + 1}T00:00:00Z"
+    labels = cluster.objects.known[f"{WORKFLOWS}/{names[-1]}"]["metadata"]["labels"]
+    del labels["flowdsl.dev/spec"]  # as in a run of a template
+    capsys.readouterr()
+    assert flowdsl(["diff", "tiny.py"]) == 0
+    assert capsys.readouterr().err == "Workflow/tiny-: compared with the run mine\n"
+
+
 def test_a_run_here_that_nobody_runs_has_an_unknown_end(
     cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
