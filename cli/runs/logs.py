@@ -285,11 +285,9 @@ class _Remote(_Logs):
         kept = [one for one in missing if one.kept]
         lost = [one for one in missing if not one.kept]
         if kept:
-            say(
-                f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self.found.name)}"
-            )
+            say(f"{_are_gone(kept)}; what was printed is kept: flowdsl fetch {shlex.quote(self.found.name)}")
         if lost:
-            say(f"{_are_gone(lost)}, and so is what they printed; @pipeline(archive_logs=True) keeps it")
+            say(f"{_are_gone(lost)}, and so is what was printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
             say(_nothing(self._workflow, self.wanted))
         if why := hidden(self._workflow):

@@ -232,7 +232,7 @@ def test_pods_that_are_gone_are_named(server: ApiServer, namespace: str, logs: L
     code, out, said = logs(history.run)
     assert (code, out) == (0, b"")
     assert said.startswith(
-        "flowdsl: the pods of prepare, train and onExit are gone, and so is what they printed"
+        "flowdsl: the pods of prepare, train and onExit are gone, and so is what was printed"
     )
 
 
