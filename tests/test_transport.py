@@ -455,6 +455,8 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
                 cluster.get(POD, f"c{code}")
         with pytest.raises(Refusal, match=r"HTTP 401: please log in; log in to the cluster again$"):
             cluster.get(POD, "c401")
+        with pytest.raises(Refusal, match=r"HTTP 413: please log in; it is larger than the API takes"):
+            cluster.get(POD, "c413")
         with pytest.raises(Refusal, match=r"HTTP 503: please log in$"):
             cluster.get(POD, "c503")
         with pytest.raises(Refusal, match="sends on to https://login"):

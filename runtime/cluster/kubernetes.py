@@ -27,6 +27,7 @@ from flowdsl.runtime.cluster.seam import (
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
+    TOO_LARGE,
     UNAUTHORIZED,
     Expired,
     Overdue,
@@ -56,6 +57,8 @@ _WARNING = regex(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _TAG = regex(r"(?is)<(style|script)\b.*?</\1>|<[^>]*>")
 _SAID = 200
 """The most characters to quote of a response that is not the API's."""
+_OF_ANY = (UNAUTHORIZED, TOO_LARGE)
+"""Codes that mean the same from a proxy."""
 _GRACE = 15
 """Seconds after its end at which a watch that has not ended counts as broken."""
 
@@ -365,7 +368,7 @@ class Kubernetes:
         if elsewhere := answer.header("Location"):
             found = {"message": f"{self._transport.host} sends on to {elsewhere}, which is not an API server"}
         raised = self._refusal(answer.status, found, action)
-        if raised.for_good and not elsewhere and _is_page(text):
+        if raised.permanent and answer.status not in _OF_ANY and not elsewhere and _is_page(text):
             raise self._strange(str(found["message"]), sent=False, lasting=True)
         raised.wait = _seconds(answer.header("Retry-After"))
         raise raised

@@ -15,6 +15,7 @@ FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 EXPIRED = 410
+TOO_LARGE = 413
 _GATEWAY = (502, 504)
 
 
@@ -176,7 +177,7 @@ class Refusal(ClusterError):
             return "is that the address of an API server?"
         if self.no_such_kind and self.kind.group == "argoproj.io":
             return "Argo Workflows is not installed there: flowdsl doctor says how"
-        if self.code == 413 or "request is too large" in message or "ResourceExhausted" in message:
+        if self.code == TOO_LARGE or "request is too large" in message or "ResourceExhausted" in message:
             return "it is larger than the API takes (1.5 MiB): split the sweep, or pass large values as files"
         return ""
 
