@@ -245,6 +245,7 @@ class Carrier:
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         written, choices = choices, flat(choices)
         count = len(choices)
+        region = call.region if call is not None else None
         known = [self._or_nothing(choice, kind, call) for choice in choices]
         carried = [undigested(*one) for one in known]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
@@ -256,15 +257,15 @@ class Carrier:
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, known)
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
-        if len(there) < count and not isinstance(choices[-1], Out):
+        if len(there) < count:
             choices = (*choices, Const("", t.TEXT))
-        region = call.region if call is not None else None
         return _together(carried), [self.resolver.resolve(Either(choices, kind), region)]
 
     def _or_nothing(self, file: Expr, kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
-        """A file with another or None as its default: an empty text if the loop that it comes from did not run."""
-        form, values = self._carry(file, kind, call, branched(file))
-        return form, [self.resolver.or_nothing(file, value) for value in values]
+        """A file with another or None as its default: an empty text if what it comes from did not run, or failed."""
+        region = call.region if call is not None else None
+        form, values = self._carry(file, kind, call, branched(file, region))
+        return form, [self.resolver.or_nothing(file, value, region) for value in values]
 
     def _first(
         self,

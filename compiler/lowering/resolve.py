@@ -19,13 +19,14 @@ from flowdsl.compiler.forms import (
     part_types,
     port_names,
 )
+from flowdsl.compiler.lowering.choices import ended_around, may_have_failed
 from flowdsl.compiler.lowering.loop_lists import listed
 from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX
 from flowdsl.pipeline import PipelineDef
 from flowdsl.step import StepDef
-from flowdsl.tracing.trace import Call, regions
+from flowdsl.tracing.trace import Call
 from flowdsl.values import types as t
 from flowdsl.values.expr import (
     Best,
@@ -203,7 +204,7 @@ class Resolver:
         by_task = part and isinstance(first.type, t.Maybe)
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
-        ended = [one.ended for one in regions(region) if one.ended is not None]
+        ended = ended_around(region)
         maker = (
             first.task if isinstance(first, Out) and isinstance(first.task, Call) and not by_task else None
         )
@@ -221,23 +222,30 @@ class Resolver:
         resolved = self.resolve(first, region)
         if not asked:
             return resolved if by_task else Either((resolved, last), kind)
-        failed = {self.names[id(task)] for task in ended if not task.may_fail}
-        if failed:
-            resolved = substitute(resolved, partial(_optional, failed))
+        resolved = self._of_ended(resolved, ended)
         condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
         if isinstance(first.type, t.Maybe) and not by_task:  # it may have run, and returned None
             resolved = Either((resolved, last), kind)
         return Op("?:", (condition, resolved, last), kind)
 
-    def or_nothing(self, file: Expr, key: Expr) -> Expr:
-        """The key or path of a file, or an empty text if the loop that it comes from did not run."""
-        if isinstance(file, Out):
-            return key
-        makers = (leaf.task for leaf in leaves(file) if isinstance(leaf, (Rows, Best)))
+    def or_nothing(self, file: Expr, key: Expr, region: Region | None) -> Expr:
+        """The key or path of a file, or an empty text if what it comes from did not run, or has failed."""
+        ended = ended_around(region)
+        makers = (leaf.task for leaf in leaves(file) if isinstance(leaf, (Out, Rows, Best)))
         for task in dict.fromkeys(makers):
-            if isinstance(task, Call) and task.region is not None:
-                key = Op("?:", (self.ran(task), key, Const("", t.TEXT)), key.type)
+            if not isinstance(task, Call):
+                continue
+            if may_have_failed(task, region):
+                key = self._of_ended(key, ended)
+            elif task.region is None or isinstance(file, Out):
+                continue
+            key = Op("?:", (self.ran(task), key, Const("", t.TEXT)), key.type)
         return key
+
+    def _of_ended(self, expr: Expr, ended: list[Call]) -> Expr:
+        """An expression that is only evaluated if the tasks succeeded, in whose end it is used."""
+        failed = {self.names[id(task)] for task in ended if not task.may_fail}
+        return substitute(expr, partial(_optional, failed)) if failed else expr
 
     def ran(self, task: Call) -> Expr:
         """Whether a task has run and succeeded. One that may fail outputs whether it did."""

@@ -234,7 +234,7 @@ def values(side: Json | None) -> Json:
     for one in several(side or {}, "parameters"):
         found[f"parameters.{one['name']}"] = one.get("value")
     for one in several(side or {}, "artifacts"):
-        found[f"artifacts.{one['name']}"] = part(one, "s3").get("key")
+        found[f"artifacts.{one['name']}"] = part(one, "s3").get("key") or None  # Argo leaves out an empty one
     return found
 
 

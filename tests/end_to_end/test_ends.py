@@ -13,7 +13,7 @@ from flowdsl.compiler.lowering import split
 from tests.end_to_end.inside import small
 from tests.end_to_end.world import World, compiled
 
-PRINTED = Path(__file__).resolve().parents[1] / "lowering/printed_ends.py"
+LOWERING = Path(__file__).resolve().parents[1] / "lowering"
 
 HEAD = """\
 from typing import NamedTuple
@@ -110,7 +110,35 @@ def test_either_takes_what_is_there(
 
 @pytest.mark.parametrize(("size", "shown"), [("8", "4 8\n"), ("1", "-1 -2\n")])
 def test_what_a_failed_program_printed_is_not_taken(size: str, shown: str, world: World) -> None:
-    _, document = compiled(PRINTED, "printed_ends")
+    _, document = compiled(LOWERING / "printed_ends.py", "printed_ends")
     done = world.run(document, {"size": size})
     assert done.task("show").log == shown
     assert done.phase == ("Succeeded" if size == "8" else "Failed")
+
+
+SHOWN = {
+    "1": {
+        "nothing": "model 1",
+        "text": "model 1",
+        "keep": "model 1 Succeeded",
+        "inner": "model 1",
+        "other": "model 1",
+    },
+    "0": {
+        "nothing": "None",
+        "text": "text",
+        "keep": "None Failed",
+        "inner": "None",
+        "other": "spare",
+        "never": "None",
+    },
+}
+
+
+@pytest.mark.parametrize("size", list(SHOWN))
+def test_a_file_of_a_task_that_failed_is_not_there(size: str, world: World) -> None:
+    _, document = compiled(LOWERING / "file_ends.py", "file_ends")
+    done = world.run(document, {"size": size})
+    for name, shown in SHOWN[size].items():
+        assert done.task(name).log == f"{shown}\n", done.errors()
+    assert done.phase == ("Succeeded" if size == "1" else "Failed")
