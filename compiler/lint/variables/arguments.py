@@ -163,13 +163,14 @@ class ToBeGiven(Finding):
 
 
 class NeededAtStart(Finding):
-    """A parameter of the entrypoint that a workflow gives no value: Argo refuses a run without it."""
+    """A parameter that the first or last template of a run needs, and that has no value: Argo refuses the run."""
 
     code = "FD797"
-    title = "nothing gives parameter `{name}` a value, and the entrypoint `{template}` needs it"
+    title = "nothing gives parameter `{name}` a value, and {what} `{template}` needs it"
     label = "{hint}"
     help = "{way}"
     name: str
+    what: str
     template: str
     declared: bool
     meant: str = ""
@@ -340,18 +341,20 @@ def given_to_base(view: View) -> Iterator[Problem]:
             path = (*view.path, "arguments", "parameters", others[meant], "name")
         base = string(view.spec, "workflowTemplateRef", "name")
         finding: Finding = (NeverGiven if name in never else NotGiven)(name, base, meant)
-        if name not in never and (first := _needing(view, name)):
-            finding = NeededAtStart(name, first.title, declared=False, meant=meant)
+        if name not in never and name in known and _takes(view.first, name):
+            finding = NeededAtStart(name, _ENTRY, view.first.title, declared=False, meant=meant)
         yield Problem(path, finding)
 
 
-def _needing(view: View, name: str) -> Template | None:
-    """The entrypoint, if it takes a declared parameter of this name: without a value, that replaces its default, too.
+_ENTRY = "the entrypoint"
+
+
+def _takes(template: Template | None, name: str) -> TypeGuard[Template]:
+    """Whether a template takes a parameter of the run: without a value, this replaces the default of the input, too.
 
     Source: Argo Workflows, overwriteWithArguments.
     """
-    first = view.first
-    return first if first is not None and name in first.parameters and name in view.arguments else None
+    return template is not None and name in template.parameters
 
 
 def not_given(view: View, base: View, *, computed: bool = True) -> set[str]:
@@ -468,8 +471,11 @@ def to_be_given(view: View) -> Iterator[Problem]:
     for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
         name = string(parameter, "name")
         if name and not has_value(parameter):
-            first = _needing(view, name)
-            finding = NeededAtStart(name, first.title, declared=True) if first else ToBeGiven(name)
+            finding: Finding = ToBeGiven(name)
+            for what, template in ((_ENTRY, view.first), ("the exit handler", view.last)):
+                if _takes(template, name):
+                    finding = NeededAtStart(name, what, template.title, declared=True)
+                    break
             yield Problem((*view.path, "arguments", "parameters", index), finding)
 
 
