@@ -24,7 +24,7 @@ from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import Excerpt, metadata_of
 from flowdsl.runtime.cluster.transport import Access, Transport
-from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unconfigured, Unreachable
 from tests.cluster.faults import FAULTS, Fault, Proxy
 from tests.cluster.objects import Objects, kubeconfig, serving
 from tests.loopback import Loopback
@@ -218,6 +218,17 @@ def test_settings_that_cannot_be_used(text: str | None, said: str, tmp_path: Pat
         file.write_text(text, encoding="latin-1")
     with pytest.raises(Misconfigured, match=said):
         connect(file)
+
+
+def test_the_account_of_a_pod_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "")
+    monkeypatch.setattr("flowdsl.runtime.cluster.transport._ACCOUNT", tmp_path / "account")
+    with pytest.raises(Unconfigured, match="there is no cluster to talk to"):
+        Transport(Access())
+    (tmp_path / "account").mkdir()
+    with pytest.raises(Misconfigured, match=r"cannot be read: [^.]+, in \S+/account$"):
+        Transport(Access())
 
 
 def test_a_token_that_has_run_out_is_fetched_again(objects: Objects, url: str, tmp_path: Path) -> None:

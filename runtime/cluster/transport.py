@@ -120,7 +120,8 @@ class Transport:
                 f"the settings of the cluster cannot be read: {_files(self._access)} is not a kubeconfig"
             ) from error
         except (config.ConfigException, YAMLError, OSError, LookupError, ValueError) as error:
-            why, files = _why(error), _files(self._access)
+            files = str(_ACCOUNT) if _is_inside(self._access) else _files(self._access)
+            why = _why(error).rstrip(".")
             where = "" if files in why else f", in {files}"
             raise Misconfigured(f"the settings of the cluster cannot be read: {why}{where}") from error
         return Way(str(configuration.host).rstrip("/"), pool, configuration, context, namespace, identity)
@@ -247,17 +248,26 @@ def _files(access: Access) -> str:
     return str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
 
 
+def _exist(files: str) -> bool:
+    return any(Path(one).expanduser().exists() for one in files.split(os.pathsep))
+
+
+def _is_inside(access: Access) -> bool:
+    """Whether the settings are those of the pod in which this runs: there are no others."""
+    return access.kubeconfig is None and not _exist(_files(access)) and _ACCOUNT.is_dir()
+
+
 def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str, Sequence[tuple[str, str]]]:
     """Fill in a configuration; returns the names of the context and the namespace, and headers of the user."""
     files = _files(access)
-    if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep)):
-        if access.kubeconfig or not _ACCOUNT.is_dir():
-            raise Unconfigured(
-                f"there is no cluster to talk to: no file {files}; name one with $KUBECONFIG, or log in first"
-            )
+    if _is_inside(access):
         import_module("kubernetes.config").load_incluster_config(client_configuration=configuration)
         inside = (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip()
         return "", access.namespace or inside or "default", ()
+    if not _exist(files):
+        raise Unconfigured(
+            f"there is no cluster to talk to: no file {files}; name one with $KUBECONFIG, or log in first"
+        )
     merged: Any = config.KubeConfigMerger(files).config.value
     contexts = {each.value["name"]: each.value["context"] for each in merged["contexts"]}
     name: str = (merged.get("current-context") if access.context is None else access.context) or ""
