@@ -313,6 +313,7 @@ def brought(view: View) -> Iterator[Problem]:
     fails.
     """
     told: set[tuple[Path, str]] = set()
+    seen: set[tuple[int, str]] = set()
     for call in view.looping:
         if "{{" not in (call.data.get("when") or "{{"):  # if it is false, tags may remain
             continue
@@ -320,7 +321,8 @@ def brought(view: View) -> Iterator[Problem]:
         data = {field: one for field, one in call.data.items() if field not in apart}
         if call.loop == "withItems" and view.survey(call).without_tags:
             data.pop("withItems", None)
-        for path, value in reaching(view, call.owner, (text for _, _, text in strings(data, call.path))):
+        texts = (text for _, _, text in strings(data, call.path))
+        for path, value in reaching(view, call.owner, texts, seen):
             for tag in tags(value) if "{{" in value and not is_filled(value) else ():
                 if (path, tag.body) not in told:
                     told.add((path, tag.body))

@@ -70,13 +70,19 @@ def arriving_made_labels(view: View) -> Iterator[Problem]:
 def arriving_loops(view: View) -> Iterator[Problem]:
     """The known values that loops get from tags are lists and integers."""
     told: set[tuple[Path, str]] = set()
+    # By graph and text, since many loops of a graph may have one text; a path is empty if it is that of the loop.
+    found: dict[_Followed, list[tuple[Path, str]]] = {}
     for call in view.looping:
         texts: list[tuple[tuple[str, ...], object]] = [(("withParam",), call.data.get("withParam"))]
         texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in _ENDS]
         for fields, text in texts:
             if not isinstance(text, str) or "{{" not in text:
                 continue
-            for path, value in arriving(view, call.owner, text, (*call.path, *fields)):
+            key = id(call.owner), text
+            if key not in found:
+                found[key] = [*arriving(view, call.owner, text, ())]
+            for place, value in found[key]:
+                path = place or (*call.path, *fields)
                 if value and (path, value) not in told:
                     told.add((path, value))
                     yield from _of_loop(view, fields[-1], path, value)
@@ -206,9 +212,14 @@ def handed(view: View, call: Call, value: str, place: Path) -> Iterator[tuple[Pa
             yield from arriving(view, giver, text, path)
 
 
-def reaching(view: View, template: Template, texts: Iterable[str]) -> Iterator[tuple[Path, str]]:
-    """The texts that get into other texts of a template by their tags, each with the path where it is written."""
-    left, seen = [(template, text) for text in texts], set[tuple[int, str]]()
+def reaching(
+    view: View, template: Template, texts: Iterable[str], seen: set[tuple[int, str]]
+) -> Iterator[tuple[Path, str]]:
+    """The texts that get into other texts of a template by their tags, each with the path where it is written.
+
+    `seen`: the templates and variables whose texts were found before, and are left out.
+    """
+    left = [(template, text) for text in texts]
     for template, text in left:  # grows during the loop
         for tag in tags(text) if "{{" in text else ():
             # A function may change the braces of a value.
