@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import deque
@@ -98,13 +99,18 @@ class Harness(NamedTuple):
 
 @contextmanager
 def harness(folder: Path, *, ready: bool = True, **settings: Any) -> Generator[Harness]:
-    """Pods in a folder, which are closed at the end; `ready`: pods run as soon as they are started."""
+    """Pods in a folder, which are closed at the end.
+
+    `ready`: pods run as soon as they are started, else from the first wait for events on.
+    """
     events: deque[Event] = deque()
     given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}
     pods = Pods(folder / "run", events.append, Settings(**given))
     try:
         if ready:
             pods.wait()
+        else:
+            pods.attended = math.inf  # a start does not ask whether the supervisor is ready by then
         yield Harness(pods, events, folder)
     finally:
         pods.close()
