@@ -547,6 +547,8 @@ def test_a_server_that_is_away_is_out_of_reach(
         (["submit", "tiny.py", "--json", "-o", "name"], "--json and -o name: choose one of them"),
         (["submit", "tiny.py", "--dry-run", "server", "--wait"], "--dry-run creates nothing"),
         (["submit", "tiny.py", "--name", "Bad_Name"], "a name has small letters"),
+        (["submit", "tiny.py", "--name", ""], "a name has small letters"),
+        (["submit", "tiny.py", "--id", ""], "give an id, or leave out --id"),
         (["submit", "tiny.py", "--label", "x"], "write --label KEY=VALUE"),
         (["submit", "tiny.py", "--label", "a/b/c=x"], "`a/b/c` cannot be the key of a label"),
         (["submit", "tiny.py", "--label", "team=a b"], "`a b` cannot be the value of a label"),
