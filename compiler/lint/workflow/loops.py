@@ -159,6 +159,9 @@ def is_none(path: Path, text: str) -> bool:
     return text.strip() in (("[]", "null") if path == ("withParam",) else ("0",))
 
 
+BOUNDS = ("start", "count", "end")
+"""The fields of a `withSequence` that are numbers."""
+
 _VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")
 
 
@@ -190,7 +193,7 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
     form: str = sequence.get("format") or ""
     if form and "{{" not in form and (wrong := _format(form, sequence.get("start"))) is not None:
         yield Problem((*path, "format"), wrong)
-    for field in ("start", "count", "end"):
+    for field in BOUNDS:
         value = sequence.get(field)
         if isinstance(value, str) and not is_whole(TAG.sub("1", value)):
             finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")

@@ -9,7 +9,14 @@ from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import DEEPEST, Template
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
-from flowdsl.compiler.lint.workflow.loops import LoopFields, is_whole, no_list, read_list, written_items
+from flowdsl.compiler.lint.workflow.loops import (
+    BOUNDS,
+    LoopFields,
+    is_whole,
+    no_list,
+    read_list,
+    written_items,
+)
 from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
@@ -74,7 +81,7 @@ def arriving_loops(view: View) -> Iterator[Problem]:
     found: dict[_Followed, list[tuple[Path, str]]] = {}
     for call in view.looping:
         texts: list[tuple[tuple[str, ...], object]] = [(("withParam",), call.data.get("withParam"))]
-        texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in _ENDS]
+        texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in BOUNDS]
         for fields, text in texts:
             if not isinstance(text, str) or "{{" not in text:
                 continue
@@ -86,9 +93,6 @@ def arriving_loops(view: View) -> Iterator[Problem]:
                 if value and (path, value) not in told:
                     told.add((path, value))
                     yield from _of_loop(view, fields[-1], path, value)
-
-
-_ENDS = ("start", "count", "end")
 
 
 def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem]:

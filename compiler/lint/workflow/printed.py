@@ -8,6 +8,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.workflow.loops import (
+    BOUNDS,
     LoopFields,
     has_items,
     has_no_items,
@@ -72,7 +73,7 @@ def numbers(view: View) -> Iterator[Problem]:
     """The bounds of a `withSequence` are no list, and no text. Source: expandSequence of Argo 4.1."""
     for call in view.looping:
         sequence = inside(call.data, "withSequence")
-        for field in ("start", "count", "end"):
+        for field in BOUNDS:
             asked = _OUTPUT.fullmatch(str(sequence.get(field) or ""))
             producer = call.owner.call(asked[1]) if asked is not None else None
             if asked is None or producer is None or producer.callee is None:
