@@ -89,7 +89,7 @@ class Carrier:
         return Carried(form, values, kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
-        region = call.region if call is not None else None
+        region = _region(call)
         if isinstance(expr, Rows):
             return self._gathered(expr, region)
         found = field_of(expr) if isinstance(expr, (Get, Param)) else None
@@ -238,14 +238,13 @@ class Carrier:
             finding = MixedFiles() if mixed(carried) else SourceChoice("another choice")
             self.shared.diagnostics.append(Diagnostic(finding, self._place(choice.args, call)))
             return PLAIN, [Const("", t.TEXT)]
-        condition = self.resolver.resolve(asked, call.region if call is not None else None)
+        condition = self.resolver.resolve(asked, _region(call))
         texts = (value for _, (value,) in carried)
         return _together(carried), [Op("?:", (condition, *texts), kind)]
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         written, choices = choices, flat(choices)
         count = len(choices)
-        region = call.region if call is not None else None
         known = [self._or_nothing(choice, kind, call) for choice in choices]
         carried = [undigested(*one) for one in known]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
@@ -259,11 +258,11 @@ class Carrier:
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
         if len(there) < count:
             choices = (*choices, Const("", t.TEXT))
-        return _together(carried), [self.resolver.resolve(Either(choices, kind), region)]
+        return _together(carried), [self.resolver.resolve(Either(choices, kind), _region(call))]
 
     def _or_nothing(self, file: Expr, kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         """A file with another or None as its default: an empty text if what it comes from did not run, or failed."""
-        region = call.region if call is not None else None
+        region = _region(call)
         form, values = self._carry(file, kind, call, branched(file, region))
         return form, [self.resolver.or_nothing(file, value, region) for value in values]
 
@@ -304,6 +303,11 @@ class Carrier:
             if _holds(expr, choices):
                 return call.argument(name)
         return call.site if call.loop is None else Argument(call.site, "over")
+
+
+def _region(call: Call | None) -> Region | None:
+    """The region of a call; a pipeline's own results are in none."""
+    return call.region if call is not None else None
 
 
 def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:

@@ -22,7 +22,7 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.problem import Problem
 
 
@@ -40,8 +40,7 @@ def mounted(view: View) -> Iterator[Problem]:
         for call in graph.calls:
             named = (one for volume in _mounted(call.callee) for one in in_volumes.get(volume, ()))
             for _, name, spot, alone in named:
-                root, _, rest = name.partition(".")
-                producer = producer_of(graph, root, rest.partition(".")[0])
+                producer = _producer(graph, name)
                 if producer is not None:
                     yield from outputs.order(spot, graph, producer, call)
                     use = Missing(name, spot.path, True, alone)
@@ -67,11 +66,20 @@ def _in_volumes(view: View) -> Iterator[InVolume]:
         for path, _, text in strings(volume, (*view.path, "volumes", index)):
             for tag in tags(text) if "{{" in text else ():
                 name = tag.body.strip()
-                root, _, rest = name.partition(".")
-                graphs = (producer_of(each, root, rest.partition(".")[0]) for each in view.templates)
-                if tag.kind == "simple" and root in BODY_OF and sum(each is not None for each in graphs) == 1:
+                graphs = (_producer(each, name) for each in view.templates)
+                if (
+                    tag.kind == "simple"
+                    and name.partition(".")[0] in BODY_OF
+                    and sum(each is not None for each in graphs) == 1
+                ):
                     spot, alone = Spot.of_name(path, name, tag), len(tag.body) + 4 == len(text)
                     yield InVolume(string(volume, "name"), name, spot, alone)
+
+
+def _producer(graph: Template, name: str) -> Call | None:
+    """The task or step of a graph of which a variable is an output, if any."""
+    root, _, rest = name.partition(".")
+    return producer_of(graph, root, rest.partition(".")[0])
 
 
 def _mounted(template: Template | None) -> dict[str, None]:
