@@ -53,6 +53,7 @@ class Earlier:
         except (journal.JournalError, OSError, ValueError) as error:
             raise RunError(f"the run in {folder} cannot be used: {said(error)}") from None
         self._from, self._target = folder, target
+        self._store = folder / "artifacts"
         self.called = f"from {folder.name}"
         self.manifest: Json = header["manifest"]
         self.references: list[Json] = header["references"]
@@ -118,7 +119,7 @@ class Earlier:
 
     def check(self, artifacts: Iterable[Json], option: str) -> None:
         """Refuse artifacts whose files are gone: an empty folder has none, and looks the same. Raises RunError."""
-        store = self._from / "artifacts"
+        store = self._store
         if not store.is_dir() and any(place(one)[1] for one in artifacts):
             raise RunError(
                 f"{option}: the files of the run {self._from.name} are gone: there is no {store}; run all of it again"
@@ -126,12 +127,11 @@ class Earlier:
 
     def keys(self) -> frozenset[str]:
         """The keys of the files and folders that the earlier run stored."""
-        store = self._from / "artifacts"
-        return frozenset(path.relative_to(store).as_posix() for path in store.rglob("*"))
+        return frozenset(path.relative_to(self._store).as_posix() for path in self._store.rglob("*"))
 
     def bring(self) -> None:
         """Make the files of the earlier run available to this one."""
-        before, now = self._from / "artifacts", self._target / "artifacts"
+        before, now = self._store, self._target / "artifacts"
         if before.is_dir():
             shutil.copytree(before, now, copy_function=link, dirs_exist_ok=True)
         for key, moved in self._moved.items():
