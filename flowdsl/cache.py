@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.places.place import Site, here
 
 if TYPE_CHECKING:
-    from flowdsl.options import Duration
+    from flowdsl.duration import Duration
 
 
 class Cache:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from flowdsl.options import Duration
+    from flowdsl.duration import Duration
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
 
 

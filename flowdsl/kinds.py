@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from flowdsl.duration import Duration
     from flowdsl.options import (
-        Duration,
         GateStepOptions,
         LibraryStepOptions,
         RequestOptions,

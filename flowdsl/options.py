@@ -10,20 +10,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from datetime import timedelta
     from pathlib import Path
 
     from flowdsl.artifact import Archive
     from flowdsl.cache import Cache
     from flowdsl.companion import InitContainer, Ready, Sidecar
     from flowdsl.distributed import MPI, TensorFlow, Torch
+    from flowdsl.duration import Duration
     from flowdsl.gpu import GPU
     from flowdsl.retry import Mutex, Retry, Semaphore
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
-
-    Duration = int | str | timedelta
-    """A text such as "1h30m", whole seconds, or a timedelta."""
-
 
 IN_THE_IMAGE = "image"
 """What `code` says where an image has the modules itself."""

@@ -9,7 +9,7 @@ from flowdsl.places.place import Site, here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flowdsl.options import Duration
+    from flowdsl.duration import Duration
 
 Policy = Literal["Always", "OnFailure", "OnError", "OnTransientError"]
 
