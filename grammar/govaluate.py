@@ -59,7 +59,7 @@ class Unary(NamedTuple):
 
 
 class Binary(NamedTuple):
-    """Two operands."""
+    """Two operands. `:` without `?` is like `??`."""
 
     operator: str
     left: Condition
@@ -79,7 +79,7 @@ class Choice(NamedTuple):
 
 
 class Several(NamedTuple):
-    """`(a, b)`, which only `in` accepts."""
+    """`(a, b)`, which only `in` accepts, and `a, b`."""
 
     items: tuple[Condition, ...]
     start: int
@@ -93,9 +93,20 @@ _RUN = regex(r"""[^\s\w()'"\\\[]{2,}""")
 
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Condition:
-    """The tree of a condition, with offsets in code points. Raises GrammarError."""
+    """The tree of a condition that is meant as one, with offsets in code points. Raises GrammarError."""
+    return _tree(_Builder(text))
+
+
+@lru_cache(maxsize=8192)
+def read(text: str) -> Condition:
+    """The tree of what stands in a condition at run time, also of `image:tag` and `a, b`. Raises GrammarError."""
+    return _tree(_Builder(text, meant=False))
+
+
+def _tree(builder: _Builder) -> Condition:
+    text = builder.text
     try:
-        return _Builder(text).node(_lalr().parse(text).children[0])
+        return builder.node(_lalr().parse(text).children[0])
     except RecursionError:
         raise GrammarError(text, 0, len(text), f"at most {MOST_DEPTH} nested parts") from None
 
@@ -167,8 +178,9 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
 
 
 class _Builder:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, meant: bool = True) -> None:
         self.text = text
+        self.meant = meant
         self.depth = 0
 
     def node(self, item: Any) -> Condition:
@@ -197,18 +209,32 @@ class _Builder:
             case "binary":
                 left, sign, right = parts
                 self.separate(sign, right)
-                return Binary(str(sign), self.node(left), self.node(right), start, end)
+                return self.binary(self.node(left), sign, self.node(right), start, end)
             case "within":
                 return Binary("in", self.node(parts[0]), self.node(parts[1]), start, end)
-            case "list":
-                return Several(tuple(self.node(part) for part in parts), start, end)
             case "group":
                 return self.node(parts[0])
             case _:
-                asked, yes, no = parts
-                return Choice(
-                    self.node(asked), self.node(yes), None if no is None else self.node(no), start, end
-                )
+                if kind == "separated":
+                    self.mean(parts[1])
+                return Several(tuple(self.node(part) for part in parts[::2]), start, end)
+
+    def binary(self, left: Condition, sign: Any, right: Condition, start: int, end: int) -> Condition:
+        match str(sign), left:
+            case "?", _:
+                return Choice(left, right, None, start, end)
+            case ":", Choice(asked, yes, None):
+                return Choice(asked, yes, right, start, end)
+            case ":", _:
+                self.mean(sign)
+            case _:
+                pass
+        return Binary(str(sign), left, right, start, end)
+
+    def mean(self, sign: Any) -> None:
+        """Raise an error for a sign that govaluate takes for an operator, but that nobody means as one."""
+        if self.meant:
+            raise GrammarError(self.text, *span(sign), _instead(str(sign), frozenset()))
 
     def separate(self, sign: Any, right: Any) -> None:
         """Raise an error if an operator touches another one: govaluate reads both as one."""

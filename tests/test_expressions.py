@@ -112,6 +112,51 @@ def test_a_condition_is_true_or_false() -> None:
         conditions.condition("yes")
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b == c", "Cannot transition token types from VARIABLE [a] to VARIABLE [b]"),
+        (" == x", "Cannot transition token types from UNKNOWN [<nil>] to COMPARATOR [==]"),
+        ("x = y", "Invalid token: '=' (hint: try wrapping the affected expression in quotes (\"))"),
+        (
+            "true && s3://x",
+            "Invalid token: '://' (hint: try wrapping the affected expression in quotes (\"))",
+        ),
+        ("it's == x", "Unclosed string literal"),
+        ("[a == b", "Unclosed parameter bracket"),
+        ("f(x) == 1", "Undefined function f"),
+        ("(a == b", "Unbalanced parenthesis"),
+        ("a ==", "Unexpected end of expression"),
+        ("1.2.3 == 3", "Unable to parse numeric value '1.2.3' to float64\n"),
+        ("0xg == 1", "Unable to parse hex value '' to uint64\n"),
+        ("a.b == x", "Unable to access unexported field 'b' in token 'a.b'"),
+        ("a. == x", "Hanging accessor on token 'a.'"),
+        ("a\\ b c == d", "Cannot transition token types from VARIABLE [a b] to VARIABLE [c]"),
+        ("a ? : b", "Cannot transition token types from TERNARY [?] to TERNARY [:]"),
+        ("(2.5 x)", "Cannot transition token types from NUMERIC [2.5] to VARIABLE [x]"),
+        ("true in a.B c", "Cannot transition token types from ACCESSOR [[a B]] to VARIABLE [c]"),
+    ],
+)
+def test_why_a_condition_is_none(text: str, message: str) -> None:
+    assert _error(text) == f"Invalid 'when' expression '{text}': {message}"
+
+
+def test_why_a_condition_of_words_is_none() -> None:
+    assert _error("-a == 1") == (
+        "Failed to parse 'when' expression '-a == 1': "
+        "Cannot transition token types from PREFIX [-] to STRING [a]"
+    )
+    assert _error("v1.2 == x") == (
+        "Failed to evaluate 'when' expresion 'v1.2 == x': No parameter 'v1' found."
+    )
+
+
+def _error(text: str) -> str:
+    with pytest.raises(ExpressionError) as error:
+        conditions.condition(text)
+    return str(error.value)
+
+
 def test_text_goes_in_as_it_is() -> None:
     assert text_of(evaluate("'<é>\\n'", {})) == "<é>\n"
     assert text_of(evaluate("['<']", {})) == '["\\u003c"]'

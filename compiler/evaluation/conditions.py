@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.evaluation import patterns
+from flowdsl.compiler.evaluation.refusals import refusal
 from flowdsl.compiler.evaluation.times import parsed
 from flowdsl.compiler.evaluation.values import ExpressionError, is_number, shown
 from flowdsl.grammar import govaluate as g
@@ -66,9 +67,9 @@ def condition(text: str) -> bool:
 def evaluate(text: str) -> Value:
     """The value of a condition: text, float, bool, list or nil. Raises ExpressionError."""
     try:
-        parsed = g.parse(text)
+        parsed = g.read(text)
     except GrammarError as error:
-        raise ExpressionError(f"Invalid 'when' expression '{text}': {error}") from None
+        raise ExpressionError(refusal(text) or f"Invalid 'when' expression '{text}': {error}") from None
     try:
         return _of(parsed)
     except ExpressionError as error:
@@ -99,7 +100,7 @@ def _of(node: g.Condition) -> Value:
                 if _flag(one, word) == (word == "||"):
                     return one
                 return _flag(_of(right), word)
-            if word == "??":
+            if word in ("??", ":"):
                 return _of(right) if one is None else one
             return _binary(word, one, _of(right))
 

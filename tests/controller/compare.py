@@ -25,7 +25,6 @@ ENDED = ("Succeeded", "Failed", "Error")
 #: Parts of Argo's messages for which the machine deliberately has other words.
 OTHER_WORDS = (
     "asInt(lastRetry.duration)",  # MOMENT is a part of it
-    "Invalid 'when' expression",  # govaluate uses its own names of tokens
     "Error applying PodSpecPatch",  # without details
     "failed to unmarshall JSON expression",  # depends on the version of Go that builds the tests
     "Maximum recursion depth exceeded",  # with a link to the documentation of its version, which a test lacks

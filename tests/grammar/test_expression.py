@@ -172,11 +172,13 @@ def test_conditions(text: str, expected: str | None) -> None:
         ("a ==-1", "==-", "a space after `==`"),
         ("'open == b", "'", "a second quote after this one"),
         ("a ==", "", "a value"),
-        ("s3://b == x", ":", None),
+        ("s3://b == x", "/", "a value, or quotes around the text"),
+        ("image:tag == x", ":", "an operator such as `==`, or quotes around the text, or the end"),
+        ("a, b", ",", "an operator such as `==`, or quotes around the text, or the end"),
     ],
 )
-def test_conditions_that_cannot_be_read(text: str, found: str, expected: str | None) -> None:
+def test_conditions_that_cannot_be_read(text: str, found: str, expected: str) -> None:
     with pytest.raises(GrammarError) as error:
         govaluate.parse(text)
     assert error.value.found == found
-    assert expected is None or error.value.expected == expected
+    assert error.value.expected == expected
