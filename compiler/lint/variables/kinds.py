@@ -53,7 +53,7 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "text"
         case ("tasks" | "steps", _, "outputs", "parameters", _) | ("tasks" | "steps", _, "outputs", "result"):
             return "text"
-        case ("tasks" | "steps", _, word) if word != "outputs":
+        case ("tasks" | "steps", _, word) if word in _OF_CALLS:
             return "text"
         case ("inputs", "parameters") | ("inputs",):
             return "map"
@@ -68,6 +68,9 @@ def of_path(parts: tuple[str, ...]) -> Kind:
         case _:
             return "any"
 
+
+_OF_CALLS = frozenset(("exitCode", "finishedAt", "hostNodeName", "id", "ip", "startedAt", "status"))
+"""What every task or step may have, besides its outputs. Source: Argo Workflows, buildLocalScope."""
 
 STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pending")
 """The phases of nodes and workflows. Source: Argo Workflows, NodePhase and WorkflowPhase."""

@@ -13,7 +13,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS
+from flowdsl.grammar.template import ROOTS, may_be_variable
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Template, View
@@ -190,6 +190,10 @@ def misspelt(name: str) -> LiteralTag | None:
         return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")
     if name.startswith("=") and (written := _written(name[1:].strip())):
         return LiteralTag(name, "a space stands before the `=`", f"write `{{{{={written}}}}}`")
+    dotted = _BRACKETS.sub(r".\1", name.strip("'\""))
+    if dotted != name and may_be_variable(dotted):
+        reason = "Argo reads quotes and brackets only in expressions"
+        return LiteralTag(name, reason, f"write `{{{{{dotted}}}}}`", dotted)
     root, _, rest = name.partition(".")
     if root in ROOTS or not rest or not _WORD.fullmatch(root) or (meant := near(root, ROOTS)) is None:
         return None

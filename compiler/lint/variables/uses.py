@@ -206,26 +206,30 @@ def other_sort(path: Path, name: str, output: str, of_call: bool) -> Finding | N
 
 
 def guarded_fault(producer: Call, output: str, written: str) -> Finding | None:
-    """What is wrong with an output that may be missing, or None: its parent must exist."""
+    """What is wrong with an output that may be missing, or None: what it is a part of must exist."""
     callee = producer.callee
-    if callee is None or not output.startswith("outputs.parameters."):
+    of_parameters = output.startswith(f"{_EVERY}.")
+    if callee is None or output == _EVERY:
         return None
-    if producer.loop:
-        return output_fault(producer, output, False)
-    behind = written.rpartition("parameters")[2]
-    if callee.output_parameters or behind.startswith("?."):
-        name = output.removeprefix("outputs.parameters.")
-        if "." in name or name in callee.output_parameters:
-            return None
-        of_call = f"{WORD_OF[producer.owner.body]}.{producer.name}"
-        known = [f"{of_call}.outputs.parameters.{each}" for each in callee.output_parameters]
-        return NeverThere(f"{of_call}.{output}", known)
-    reason = (
-        f"its template has no output parameters: write `?.{behind.lstrip('.')}` for what need not be there"
-    )
+    fault = output_fault(producer, output, False)
+    if not isinstance(fault, UnknownOutput) or (producer.loop and of_parameters):
+        return fault
+    whole, _, part = output.rpartition(".")
+    known = [each for each in producer.outputs or () if each.startswith(f"{whole}.") or not whole]
+    if known or written.rpartition(whole.rpartition(".")[2] or ".")[2].startswith("?."):
+        of_call = f"{WORD_OF[producer.owner.body]}.{producer.name}."
+        return NeverThere(of_call + output, [of_call + each for each in sorted(known)])
+    if whole not in _OUTPUTS:
+        return fault
+    reason = f"its template has no {_OUTPUTS[whole]}: write `?.{part}` for what need not be there"
     return UnknownOutput(producer.name, output, (), reason)
 
 
+_OUTPUTS = {
+    "outputs": "outputs",
+    "outputs.parameters": "output parameters",
+    "outputs.artifacts": "output artifacts",
+}
 _EVERY = "outputs.parameters"
 
 
