@@ -277,10 +277,12 @@ class Pods:
             volume = self.planner.volumes[variant.store.volume]
             place = OnVolume(volume, placing.path(variant.store, out.name, variant.counted))
             return ir.Output(out.name, "parameter", value=place)
-        if out.name not in variant.placed:
-            packed = archive.get(out.name, archive.get(""))
+        placed = out.name in variant.placed
+        packed = "none" if placed else archive.get(out.name, archive.get(""))
+        # A store has nothing of an empty folder that is not packed; the end of the script checks that there is a file.
+        optional |= packed == "none" and variant.step.kind == "python"
+        if not placed:
             return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)
-        optional |= variant.step.kind == "python"
         key = placing.key(out.name, variant.counted, variant.cached)
         return ir.Output(out.name, "key", path, key, optional=optional, kept=variant.cached)
 
