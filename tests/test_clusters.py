@@ -171,6 +171,11 @@ def test_what_only_another_cluster_has_is_left_out_of_a_list(tmp_path: Path, oth
     settings = f"{LAB}[clusters.old]\nproducts = {others}\n"
     made = compiled(tmp_path, settings, 'gpu=GPU(1, product=["V100*", "A100-40"])')
     assert terms(made) == [[("nvidia.com/gpu.product", "In", "a100")]]
+    made = compiled(tmp_path, settings, 'gpu=1, where="gpu.product in (V100, A100-40)"')
+    assert terms(made) == [[("nvidia.com/gpu.product", "In", "a100")]]
+    for where, missing in (("in (V100, B200, A100-40)", "B200"), ("== V100", "V100")):
+        (found,) = judged_with(tmp_path, settings, f'gpu=1, where="gpu.product {where}"').diagnostics
+        assert f"has no GPU `{missing}`" in found.finding.message
     for product, missing in (('["V100", "B200", "T4"]', "B200"), ('"V100"', "V100")):
         (found,) = judged_with(tmp_path, settings, f"gpu=GPU(1, product={product})").diagnostics
         assert f"has no GPU `{missing}`" in found.finding.message

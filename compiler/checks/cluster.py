@@ -156,7 +156,7 @@ def _labelled_products(found: dict[str, Any], profile: Profile) -> Iterator[_Ask
         (value, "where", "value")
         for key, operator, values in terms
         if (key, operator) == ("gpu.product", "In")
-        for value in values
+        for value in profile.offered(values)
     ]
     asked += [
         (text, "node", f"item:{key}") for key, text in found.get("node", {}).items() if key == "gpu.product"

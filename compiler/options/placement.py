@@ -140,6 +140,7 @@ def labelled(term: Term, profile: Profile) -> Term:
                 fitting(operator, int(values[0]), profile) or (f"gpu.memory-{values[0]}",),
             )
     if key == "gpu.product":
+        values = profile.offered(values) if operator == "In" else values
         values = tuple(dict.fromkeys(text for one in values for text in product_labels(one, profile)))
     return label(key, profile), operator, values
 
