@@ -161,6 +161,10 @@ class WrongType(Finding):
             if row.canonical:
                 text = '`f"{...}"`'
             return f"write it as text: {text}; or change the annotation of `{parameter}`"
+        if want.startswith("list[") and have in _LISTABLE:
+            return f"make a list of it: `{'sorted' if have.endswith('set') else 'list'}(...)`"
+        if have == "str" and by_name(want) is not None:
+            return f"annotate `{parameter}` as `str`, and make the {want} of it inside the step"
         if have == f"{want} | None":
             return f"give it a default: `either(value, default)`; or annotate `{parameter}` as `{have}`"
         return f"pass {want}, or change the annotation of `{parameter}`"
@@ -173,6 +177,10 @@ class WrongType(Finding):
         if self.have.startswith(f"{self.want}."):  # of a Flag
             return f"{way}; a combination has no name: take a `list[{self.want}]`"
         return way
+
+
+_LISTABLE = ("dict_keys", "dict_values", "filter", "frozenset", "generator", "map", "reversed", "set", "zip")
+"""What Python loops over that is no list."""
 
 
 class ChangedOnTheWay(Finding):

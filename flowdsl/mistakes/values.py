@@ -89,6 +89,8 @@ class RunTimeLoop(Finding):
         way = (
             "to run a step for each element write `fan_out(step, over={...})`; else pass the value to a step"
         )
+        if self.what == "looped over" and self.type.startswith("list["):
+            way = f"{way} that takes {self.type}, and loop there"
         if self.what == "unpacked":
             way = (
                 f"take it as one {self.type}, `value = ...`; to pass on several, let the step return a NamedTuple "
@@ -288,6 +290,15 @@ class NoFields(Finding):
         ):
             reason = "a dict has elements, not fields"
             way = f'take the element of that name, `["{self.name}"]`; a record has fields'
+        elif self.name == "get" and self.type.startswith("dict["):
+            reason = "known only when the pipeline runs"
+            way = 'take a key that is always there as an element, `["..."]`; else use `.get` inside a step'
+        elif self.name in ("items", "keys", "values") and self.type.startswith("dict["):
+            reason = "known only when the pipeline runs"
+            way = (
+                f"use `.{self.name}` inside a step; to run a step for each, let that return a list, and write "
+                "`fan_out(step, over={...})`"
+            )
         elif self._of_an_element():
             reason = "a list has elements, not fields"
             way = f"take it from an element, `[0].{self.name}`, or pass all of them to a step"
@@ -330,6 +341,13 @@ class NoItem(Finding):
             way = f"the items are counted from 0: take one up to [{self.size - 1}], or [-1] for the last"
             return {**super().words(), "reason": f"the loop has {items}", "way": way}
         way = "index a list with a number and a dict with one of its keys; take files out of a folder inside a step"
+        if self.type == "str":
+            way = "write a step that takes the text and returns the part"
+            return {
+                **super().words(),
+                "reason": "Argo has no expression with Python's result for this",
+                "way": way,
+            }
         if self.files:
             way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"
             return {**super().words(), "reason": "its files are passed on together", "way": way}
