@@ -19,7 +19,7 @@ from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import err
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.status.tree import Entry, tree
+from flowdsl.runtime.status.tree import Entry, question, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,7 +181,8 @@ def _waits(entry: Entry) -> str:
     if node is None or node.type == "DAG":
         return ""
     again = f"attempt {entry.attempts}" if entry.attempts > 1 else ""
-    return " ".join(part for part in (again, node.message) if part)
+    asked = question(node) if node.type == "Suspend" else ""
+    return " ".join(filter(None, (again, node.message, asked)))
 
 
 def fitted(rows: list[Row], room: int) -> list[Row]:

@@ -12,7 +12,7 @@ from flowdsl.cli.process import err, note, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.logs.source import place
 from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
-from flowdsl.runtime.status.tree import RunNode, idle, plain
+from flowdsl.runtime.status.tree import RunNode, idle, plain, question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -177,7 +177,7 @@ def _line(node: Shown, before: str | None, run: str, instead: str, took: Callabl
         return f"{name}: {phase.lower()}{_because(node.message.removeprefix('omitted: '))}"
     if node.type == "Suspend":
         if phase == RUNNING:
-            return f"{name}: waits{_because(node.message)}"
+            return ": ".join(filter(None, (f"{name}: waits", plain(node.message), question(node))))
         return f"{name}: {phase.lower()}{_because(node.message)}" if before else ""
     if node.type not in ("Pod", "HTTP", "Plugin"):
         return ""

@@ -24,6 +24,7 @@ from flowdsl.runtime.phases import OMITTED, SKIPPED
 from flowdsl.runtime.status.compressed import hidden
 from flowdsl.runtime.status.reasons import seen
 from flowdsl.runtime.status.run import Run, of_a_child
+from flowdsl.runtime.status.tree import question
 from flowdsl.runtime.times import rfc3339, seconds
 
 if TYPE_CHECKING:
@@ -391,7 +392,7 @@ class Picture:
             if (outer.memo or {}).get("hit"):
                 parts.append("from the cache")
             if self._run.waits(node):
-                parts += ["waits to be resumed", self._run.question(node)]
+                parts += ["waits to be resumed", question(node)]
             message = self._run.why(node) or self._run.why(outer)
             if message and not (of_a_child(message) or (entry.rounds and entry.ended)):
                 parts.append(message.removeprefix("omitted: "))

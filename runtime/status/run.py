@@ -134,13 +134,6 @@ class Run:
             return False
         return not part(self.templates.of(node), "suspend").get("duration")
 
-    def question(self, node: Node) -> str:
-        """What a user is asked who resumes a node: the descriptions of the values that it takes."""
-        inputs = several(node.inputs or {}, "parameters")
-        return " ".join(
-            filter(None, dict.fromkeys(" ".join(text(one, "description").split()) for one in inputs))
-        )
-
     def duration(self, now: float) -> float | None:
         """The seconds that it took, or has taken so far."""
         if self.started is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import LEARNING
+from flowdsl.runtime.parts import several, text
 from flowdsl.runtime.phases import ERROR, FAILED, FAILURES, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
@@ -266,6 +267,12 @@ def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
     return found
 
 
+def question(node: RunNode) -> str:
+    """What a user is asked who resumes a node: the descriptions of the values that it takes."""
+    inputs = several(node.inputs or {}, "parameters")
+    return " ".join(filter(None, dict.fromkeys(" ".join(text(one, "description").split()) for one in inputs)))
+
+
 def idle(node: RunNode) -> bool:
     """Whether a node stands for a task without a template that never runs: others depend on it."""
     return node.type == "Skipped" and not node.template and node.message == "when 'false' evaluated false"
@@ -321,9 +328,9 @@ def _entries(nodes: list[RunNode], above: str, inside: dict[str, list[RunNode]])
         path = _below(above, base)
         found.setdefault(base, Entry(base, path, None))
         rounds.setdefault(base, []).append(_entry(node, name, f"{path}{name}", inside))
-    for base, several in rounds.items():
-        several.sort(key=lambda one: int(one.name[1:-1]))
-        found[base] = found[base]._replace(rounds=tuple(several))
+    for base, entries in rounds.items():
+        entries.sort(key=lambda one: int(one.name[1:-1]))
+        found[base] = found[base]._replace(rounds=tuple(entries))
     return tuple(found.values())
 
 

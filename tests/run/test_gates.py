@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowdsl.cli.app import run
-from tests.commands import Result, Terminal
+from tests.commands import Result, Terminal, finished
 from tests.run.files import GATE, rows
 
 if TYPE_CHECKING:
@@ -56,6 +57,19 @@ def test_a_gate_waits_for_somebody(flowdsl: Callable[..., Result]) -> None:
     assert done.code == 0
     assert done.err == "the run one had ended already\n"
     assert ["return", "hello", "me"] in rows(done.out)
+
+
+def test_what_follows_a_run_shows_the_question_of_a_gate(
+    flowdsl: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = GATE.replace("gate() -> str:", 'gate() -> str:\n    """Who goes\n    there?"""')
+    (folder / "gate.py").write_text(gate)
+    done = flowdsl("gate.py", "--name", "one")
+    assert (done.code, "\ngate: waits: Who goes there?\n" in done.err) == (4, True)
+    assert finished("watch", "one").err.startswith("gate: waits: Who goes there?\n")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    assert run(["watch", "one"]) == 4
+    assert re.search(r" gate.*s  Who goes there\?", terminal.getvalue())
 
 
 def test_a_gate_alone_is_called_as_in_the_whole_run(flowdsl: Callable[..., Result]) -> None:
