@@ -70,7 +70,7 @@ def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     if (
         arguments[0] == "run" or "--run" in arguments
     ):  # compare the report at the end, without times and what depends on the machine
-        shown = re.sub(r"^note: This .*\n", "", said.err, flags=re.MULTILINE) + said.out
+        shown = re.sub(r"^note: this .*\n", "", said.err, flags=re.MULTILINE) + said.out
         return re.sub(r"( *)\b\d+\.\ds\b", took, shown)
     return said.out + said.err
 

@@ -259,7 +259,7 @@ def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path,
         if pods.pods.context.isolated:
             script = {"script": {"command": ["python"], "source": source, "workingDir": str(root)}}
             assert (
-                result(pods.run(script, result=True)) == "1\nThis system gives steps no file system of t"[:44]
+                result(pods.run(script, result=True)) == "1\nthis system gives steps no file system of t"[:44]
             )
 
 

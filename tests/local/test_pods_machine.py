@@ -178,8 +178,8 @@ def test_a_container_may_allow_less_than_the_machine_has(
         assert most(pods, 4) == 1
         alone = [one for one in pods.pods.notices if "runs alone" in one]
         assert alone == [
-            "t asks for 2 CPUs, this machine has 1.5: it runs alone.",
-            "t asks for 2.0 GiB of memory, this machine has 1.0: it runs alone.",
+            "t asks for 2 CPUs, this machine has 1.5: it runs alone",
+            "t asks for 2.0 GiB of memory, this machine has 1.0: it runs alone",
         ]
 
 
@@ -264,7 +264,7 @@ def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
             body = sh("echo ${CUDA_VISIBLE_DEVICES-none}", resources={"limits": {"nvidia.com/gpu": 1}})
             assert result(pods.run(body, f"n{number}", result=True)) == "none"
         assert [one for one in pods.pods.notices if "GPU" in one] == [
-            "This machine has no nvidia GPU: steps that ask for one run without it."
+            "this machine has no nvidia GPU: steps that ask for one run without it"
         ]
 
 
@@ -275,9 +275,7 @@ def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
 def test_devices_of_every_vendor_are_missed(tmp_path: Path, resource: str, vendor: str) -> None:
     with harness(tmp_path, gpus=0) as pods:
         pods.run(sh("true", resources={"limits": {resource: 1}}))
-        assert (
-            f"This machine has no {vendor} GPU: steps that ask for one run without it." in pods.pods.notices
-        )
+        assert f"this machine has no {vendor} GPU: steps that ask for one run without it" in pods.pods.notices
 
 
 DOCKER = f"""{PYTHON}

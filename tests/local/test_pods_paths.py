@@ -90,7 +90,7 @@ def test_a_claim_is_a_folder_that_outlives_the_run(tmp_path: Path) -> None:
             text = "cat /data/x 2> /dev/null; echo $((${X:-0} + 1)) >> /data/x"
             assert pods.run(sh(text, **mounted("/data")), volumes=CLAIM).phase == "Succeeded"
             assert pods.pods.notices[-1].startswith(
-                f"The claim datasets is the {kind} {tmp_path}/volumes/datasets"
+                f"the claim datasets is the {kind} {tmp_path}/volumes/datasets"
             )
             assert len(pods.pods.notices) == (1 if pods.pods.context.isolated else 2)
     assert (tmp_path / "volumes/datasets/x").read_text() == "1\n1\n"
@@ -339,9 +339,9 @@ def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path)
         assert done.outputs is not None
         assert done.outputs["parameters"][0]["value"] == "/data/x:/tmp"
         assert [one.split(":")[0] for one in pods.pods.notices] == [
-            "This system gives steps no file system of their own",
-            "The claim datasets is the empty folder "
-            + str(tmp_path / "volumes/datasets, which is kept. Another folder"),
+            "this system gives steps no file system of their own",
+            "the claim datasets is the empty folder "
+            + str(tmp_path / "volumes/datasets, which is kept; --mount datasets=FOLDER names another"),
         ]
 
 

@@ -62,7 +62,7 @@ def test_a_second_run_meets_at_another_port(tmp_path: Path, port: int) -> None:
             second.start(job(port))
             until(lambda: len(met(attended(second))) > 1)
             assert met(tmp_path) == {f"{port}-{port}", f"{port + 97}-{port + 97}"}
-            said = f"Port {port} of this machine is in use: the pods of one meet at port {port + 97}"
+            said = f"port {port} of this machine is in use: the pods of one meet at port {port + 97}"
             assert said in second.pods.notices
             (tmp_path / "volumes/met/enough").touch()
             assert second.ended()["one"].phase == first.ended()["one"].phase == "Succeeded"

@@ -62,7 +62,7 @@ def test_an_end_that_cannot_be_written_is_not_lost(folder: Path, flowdsl: Callab
 def test_a_line_for_each_change(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("pipeline.py", "--name", "one")
     lines = [re.sub(r"after \d+\.\ds", "after T", line) for line in done.err.splitlines()]
-    lines = [line for line in lines if not line.startswith("note: This system gives")]  # not every one does
+    lines = [line for line in lines if not line.startswith("note: this system gives")]  # not every one does
     assert lines[0].startswith("note: images are not used")
     assert lines[1:3] == ["base: started", "base: succeeded after T"]
     assert "runs.attempt(0): started" in lines

@@ -140,7 +140,7 @@ class Allocatable:
         for vendor in gpus(wanted).keys() - self.total.keys():
             names = found_gpus(vendor) if self.given_gpus is None else list(map(str, range(self.given_gpus)))
             if not names:
-                self.notice(f"This machine has no {vendor} GPU: steps that ask for one run without it.")
+                self.notice(f"this machine has no {vendor} GPU: steps that ask for one run without it")
             self.free[vendor] = names
             found[vendor] = len(names)
         if found:
@@ -156,7 +156,7 @@ class Allocatable:
         for vendor, count in gpus(wanted).items():
             there = self.total[vendor]
             if count > there > 0:
-                self.notice(f"{step} asks for {count} GPUs, this machine has {there}: it gets these.")
+                self.notice(f"{step} asks for {count} GPUs, this machine has {there}: it gets these")
             found[vendor] = min(count, there)
         much: list[str] = []
         if wanted.get(CPU, 0) > self.total[CPU]:
@@ -166,7 +166,7 @@ class Allocatable:
                 f"{wanted[MEMORY] / _GIB:.1f} GiB of memory, this machine has {self.total[MEMORY] / _GIB:.1f}"
             )
         if much:
-            self.notice(f"{step} asks for {' and for '.join(much)}: it runs alone.")
+            self.notice(f"{step} asks for {' and for '.join(much)}: it runs alone")
             found |= {CPU: self.total[CPU], MEMORY: self.total[MEMORY]}
         return {name: count for name, count in found.items() if count}
 

@@ -168,7 +168,7 @@ class Operators:
         for asked, port in ports.items():
             if asked != port:
                 self._pods.context.notice(
-                    f"Port {asked} of this machine is in use: the pods of {which} meet at port {port}"
+                    f"port {asked} of this machine is in use: the pods of {which} meet at port {port}"
                 )
 
     def _outcome(self, emulated: Job, made: Pod, found: Outcome, began: float, late: bool) -> Outcome:

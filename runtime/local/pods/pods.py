@@ -30,8 +30,8 @@ AHEAD = 32
 _OFTEN = 0.001
 """Seconds for which pods that have ended may wait while others are started."""
 _NOT_ISOLATED = (
-    "This system gives steps no file system of their own: the paths of the manifest are replaced by folders of the run "
-    "in commands, variables and scripts, and not in what programs make themselves."
+    "this system gives steps no file system of their own: the paths of the manifest are replaced by folders of the run "
+    "in commands, variables and scripts, and not in what programs make themselves"
 )
 
 

@@ -98,7 +98,7 @@ class Volumes:
         else:
             kind = "folder" if folder.is_dir() and any(folder.iterdir()) else "empty folder"
             self.notice(
-                f"The claim {name} is the {kind} {folder}, which is kept. Another folder: --mount {name}=FOLDER"
+                f"the claim {name} is the {kind} {folder}, which is kept; --mount {name}=FOLDER names another"
             )
         folder.mkdir(parents=True, exist_ok=True)
         return folder
