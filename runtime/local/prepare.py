@@ -91,8 +91,8 @@ def named(name: str) -> str:
     """A name for a run, as Kubernetes allows it. Raises RunError."""
     if not is_dns_label(name):
         raise RunError(
-            f"--name {name}: a name has small letters, digits and hyphens, at most {DNS_LABEL_LENGTH}, "
-            "with a letter or digit first and last"
+            f"--name: `{name}` cannot be the name of a run: it has small letters, digits and hyphens, "
+            f"at most {DNS_LABEL_LENGTH}, with a letter or digit first and last"
         )
     return name
 

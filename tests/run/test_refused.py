@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         (["--only", "publish"], "there is no earlier run of search in .flowdsl/runs: run all of it first"),
         (["--only", "a", "--from", "b"], "--only runs one step, --from it and what follows"),
         (["--of", "one"], "--of names the earlier run for --only or --from"),
-        (["--name", "No_"], "--name No_: a name has small letters"),
+        (["--name", "No_"], "--name: `No_` cannot be the name of a run: it has small letters"),
         (["--python", "pythno"], "--python pythno: there is no such program"),
         (["--python", "true"], "--python true: it is not an interpreter of Python 3"),
         (["--python", "ls"], "--python ls: it is not an interpreter of Python 3: "),
