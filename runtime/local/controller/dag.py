@@ -19,6 +19,7 @@ from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.loop import Loop, complete
 from flowdsl.runtime.local.controller.node import Json, Node, Type, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
@@ -246,9 +247,23 @@ class Dag(Frame):
                 self.run.mark(node, ERROR, f"task '{name}' errored: {error}")
                 refused(node)
 
-        node = task.node if holder["name"] == task.name else None
-        now = self.read_again(task.name, holder, partial(self._now, task))
-        self.child("tasks", name, holder, created, failed, task.rank, node, now, kept)
+        self.run.call(
+            Call(
+                name,
+                holder,
+                part(holder, "arguments"),
+                self.base,
+                self,
+                self.on_exit,
+                kind="tasks",
+                rank=task.rank,
+                created=created,
+                failed=failed,
+                node=task.node if holder["name"] == task.name else None,
+                now=self.read_again(task.name, holder, partial(self._now, task)),
+                kept=kept,
+            )
+        )
 
     def _now(self, task: Task) -> list[Json]:
         """A task, or its rounds, with the current variables of the workflow. Raises ArgoError."""

@@ -69,7 +69,7 @@ class Execution:
 
     def begin(self) -> None:
         """Resolve the template and its arguments, and continue with the gate."""
-        if self.call.depth >= DEEPEST:
+        if len(self.call.turn) >= DEEPEST:
             self._refuse(_TOO_DEEP, told=False)
         elif self._found():
             self.gate()

@@ -41,7 +41,6 @@ class Frame:
             run.templates.written(call.base, call.holder)[1] if run.templates.defaults else template
         )
         """The template as children see it: without the defaults, which Argo ignores there (GetTemplateByBoundaryID)."""
-        self.depth = call.depth
         self.on_exit = call.on_exit
         self.origin = execution.origin
         self.inputs = input_variables(template)
@@ -190,39 +189,6 @@ class Frame:
             return self._again[name][1].get(holder["name"], holder)
 
         return now
-
-    def child(
-        self,
-        kind: str,
-        name: str,
-        holder: Json,
-        created: Callable[[Node], None],
-        failed: Callable[[Node, str], None],
-        rank: int = 0,
-        node: Node | None = None,
-        now: Callable[[], Json] | None = None,
-        kept: Callable[[Callable[[], None]], bool] | None = None,
-    ) -> None:
-        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is an existing one.
-
-        `now` resolves the task or step again, which Argo does in each pass while it waits for a place; `kept` keeps
-        the action that starts it if Argo does not visit it yet.
-        """
-        self.run.call(
-            name,
-            holder,
-            part(holder, "arguments"),
-            base=self.base,
-            frame=self,
-            on_exit=self.on_exit,
-            kind=kind,
-            rank=rank,
-            created=created,
-            failed=failed,
-            node=node,
-            now=now,
-            kept=kept,
-        )
 
     def record(self, node: Node, declared: Callable[[], Json | None], artifacts: bool) -> Record:
         """Record the outputs of a task. Sources: buildLocalScope and addSkippedNodeOutputsToScope."""

@@ -17,6 +17,7 @@ from flowdsl.runtime.local.controller.arguments import marked, of_step
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
@@ -353,18 +354,20 @@ class Hooks(ABC):
             ended(None if error == TIMEOUT else error)
 
         self.run.call(
-            name,
-            hook,
-            arguments,
-            base=self.frame.base,
-            frame=self.frame,
-            on_exit=on_exit or self.frame.on_exit,
-            hooked=True,
-            rank=self.rank,
-            created=created,
-            failed=failed,
-            now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
-            kept=self._kept if on_exit else None,
+            Call(
+                name,
+                hook,
+                arguments,
+                self.frame.base,
+                self.frame,
+                on_exit=on_exit or self.frame.on_exit,
+                hooked=True,
+                rank=self.rank,
+                created=created,
+                failed=failed,
+                now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
+                kept=self._kept if on_exit else None,
+            )
         )
         if not on_exit:
             self.running += 1

@@ -63,7 +63,7 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         else:
             _never_begins(run, execution, node)
         return
-    if _seconds_left(run, execution, template) == 0:  # there is no pod
+    if _seconds_left(run, execution) == 0:  # there is no pod
         del run.running[node.id]
         fails = partial(_never_begins, run, execution, node)
         run.agenda.at(run.deadline or run.now, fails, lambda: node.phase == PENDING)
@@ -148,7 +148,7 @@ def taken_up(run: Run, lost: float) -> None:
             node.started = run.now
 
 
-def _seconds_left(run: Run, execution: Leaf, template: Json) -> int | None:
+def _seconds_left(run: Run, execution: Leaf) -> int | None:
     """The whole seconds until the deadline of the run, which limit a pod that starts now."""
     if run.deadline is None or execution.call.on_exit:
         return None
@@ -172,7 +172,7 @@ def _deadline(
         if whole is None:
             raise ArgoError(f"activeDeadlineSeconds is not a number: {seconds}")
         found.append(run.now + whole)
-    left = _seconds_left(run, execution, template)
+    left = _seconds_left(run, execution)
     if left is not None:
         found.append(run.now + left)
     if template.get("timeout"):

@@ -16,6 +16,7 @@ from flowdsl.runtime.local.controller.cache import Cache
 from flowdsl.runtime.local.controller.execution import Execution
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.node import Json, Node, Panic
+from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.run import Run
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
@@ -34,8 +35,6 @@ from flowdsl.runtime.phases import ERROR, FAILED, RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from flowdsl.runtime.local.controller.protocols import Call
 
 
 _FRAMES = ("Steps", "DAG")
@@ -223,13 +222,15 @@ class Machine:
                 return
         self.phase, self.message = RUNNING, ""
         self.run.call(
-            self.run.name,
-            {"template": self.run.spec.get("entrypoint")},
-            self.run.arguments,
-            base=self.run.templates.local,
-            frame=None,
-            created=self._entered,
-            failed=self._entry_failed,
+            Call(
+                self.run.name,
+                {"template": self.run.spec.get("entrypoint")},
+                self.run.arguments,
+                self.run.templates.local,
+                None,
+                created=self._entered,
+                failed=self._entry_failed,
+            )
         )
 
     def _entered(self, node: Node) -> None:

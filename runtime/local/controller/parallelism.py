@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.named import NamedTuple
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.runtime.local.controller.agenda import Agenda
-    from flowdsl.runtime.local.controller.protocols import Boundary, Call
+    from flowdsl.runtime.local.controller.protocols import Boundary, Call, Position
 
 FULL = "Max parallelism reached"
 
@@ -28,7 +29,7 @@ _ACTIVE = frozenset((PENDING, RUNNING))
 class Turn(NamedTuple):
     """A request that waits for a place, and its unique position in Argo's order."""
 
-    turn: tuple[int, ...]
+    turn: Position
     call: Call
     action: Callable[[], None]
 
@@ -131,7 +132,7 @@ class Parallelism:
 
     def task_in(self, frame: Boundary) -> str:
         """The name of a task in a template that waits for a place, in it or in the workflow; empty if none."""
-        turns = (*frame.places.waiting, *(turn for turn in self._waiting if turn.call.frame is frame))
+        turns = chain(frame.places.waiting, (turn for turn in self._waiting if turn.call.frame is frame))
         return next((turn.call.name for turn in turns if not turn.call.hooked), "")
 
     def after_those_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
@@ -205,7 +206,7 @@ class Parallelism:
             self._agenda.in_next_pass(partial(_found_out, frame, failures))
 
 
-def _first(frame: Boundary) -> tuple[int, ...]:
+def _first(frame: Boundary) -> Position:
     """The turn of the first waiting request in a template."""
     return frame.places.waiting[0].turn
 

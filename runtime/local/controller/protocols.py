@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.parallelism import Places
     from flowdsl.runtime.local.controller.templates import Base, Origin
 
+    Position = tuple[tuple[int, bool, int], ...]
+    """A position in the order of Argo's visits: from the entrypoint down, the ranks of ancestors and its own."""
+
 
 class Boundary(Protocol):
     """A template of type steps or dag in execution, as its children see it."""
@@ -21,7 +24,6 @@ class Boundary(Protocol):
     node: Node
     template: Json
     inside: dict[str, Boundary]
-    depth: int
     over: bool
     on_exit: bool
     places: Places
@@ -77,29 +79,34 @@ class Boundary(Protocol):
         """End because the run was stopped."""
 
 
+def _nothing(*_: object) -> None:
+    """Default of callbacks that are not needed."""
+
+
 class Call(NamedTuple):
-    """A request to execute a template. `failed` gets the node, and an error of Argo, not of the step."""
+    """A request to execute the template that `holder` names: a task, step, hook or workflow.
+
+    `kind` is `tasks` or `steps`, and empty for others. `failed` gets the node, and an error of Argo, not of the step.
+    """
 
     name: str
     holder: Json
     arguments: Json
     base: Base
     frame: Boundary | None
-    depth: int
-    on_exit: bool
-    hooked: bool
-    kind: str
-    rank: int
-    turn: tuple[int, ...]
-    """Its position in the order of Argo's visits, from the entrypoint down: the ranks of its ancestors, and its own."""
-    created: Callable[[Node], None]
-    failed: Callable[[Node, str], None]
-    node: Node | None
+    on_exit: bool = False
+    hooked: bool = False
+    kind: str = ""
+    rank: int = 0
+    created: Callable[[Node], None] = _nothing
+    failed: Callable[[Node, str], None] = _nothing
+    node: Node | None = None
     """The existing node, if there is one."""
-    now: Callable[[], Json] | None
-    """Returns the task or step with the current variables. Raises ArgoError."""
-    kept: Callable[[Callable[[], None]], bool] | None
+    now: Callable[[], Json] | None = None
+    """Resolves the task or step again, which Argo does in each pass while it waits for a place. Raises ArgoError."""
+    kept: Callable[[Callable[[], None]], bool] | None = None
     """Postpones the action that starts it until Argo visits it, or returns False."""
+    turn: Position = ()
 
 
 class Leaf(Protocol):

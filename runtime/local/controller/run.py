@@ -16,7 +16,6 @@ from flowdsl.runtime.local.controller.locks import Locks
 from flowdsl.runtime.local.controller.names import any_string, node_id
 from flowdsl.runtime.local.controller.node import Json, Node, Type
 from flowdsl.runtime.local.controller.parallelism import Parallelism
-from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf, Retries
 from flowdsl.runtime.local.controller.scope import Globals, Value, Variables
 from flowdsl.runtime.local.controller.templates import Base, Templates
 from flowdsl.runtime.parts import part, several
@@ -25,6 +24,8 @@ from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf, Retries
 
 STEP_TOO_LATE = "Step exceeded its deadline"
 TIMEOUT = "timeout"
@@ -161,48 +162,11 @@ class Run:
         self.backing_off[node.id] = (on_exit, begin)
         self.agenda.at(until, begin, lambda: node.id in self.backing_off)
 
-    def call(
-        self,
-        name: str,
-        holder: Json,
-        arguments: Json,
-        *,
-        base: Base,
-        frame: Boundary | None,
-        on_exit: bool = False,
-        hooked: bool = False,
-        kind: str = "",
-        rank: int = 0,
-        created: Callable[[Node], None] | None = None,
-        failed: Callable[[Node, str], None] | None = None,
-        node: Node | None = None,
-        now: Callable[[], Json] | None = None,
-        kept: Callable[[Callable[[], None]], bool] | None = None,
-    ) -> None:
-        """Execute the template that a task, step, hook or workflow names."""
-        depth = 1 if frame is None else frame.depth + 1
-        above = () if frame is None else frame.execution.call.turn
+    def call(self, asked: Call) -> None:
+        """Execute the template that a task, step, hook or workflow names, in the turn that follows from its place."""
+        above = () if asked.frame is None else asked.frame.execution.call.turn
         self._calls += 1
-        none: Callable[..., None] = _nothing
-        made = Call(
-            name,
-            holder,
-            arguments,
-            base,
-            frame,
-            depth,
-            on_exit,
-            hooked,
-            kind,
-            rank,
-            (*above, rank, not hooked, self._calls),
-            created or none,
-            failed or none,
-            node,
-            now,
-            kept,
-        )
-        self.execute(made)
+        self.execute(asked._replace(turn=(*above, (asked.rank, not asked.hooked, self._calls))))
 
     def begin_frame(self, frame: Boundary) -> None:
         """Start the children of a template of type steps or dag."""
@@ -437,10 +401,6 @@ class Run:
             at = rfc3339(self.deadline).replace("T", " ").replace("Z", " +0000 UTC")
             return f"retry exceeded workflow deadline {at}"
         return ""
-
-
-def _nothing(*_: object) -> None:
-    """Default of callbacks that are not needed."""
 
 
 def _put(items: list[Json], item: Json) -> None:

@@ -16,6 +16,7 @@ from flowdsl.runtime.local.controller.hooks import Hooks, Names, Order
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.node import Json, Node, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.run import TIMEOUT
 from flowdsl.runtime.local.controller.scope import Record, Results, Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, Missing
@@ -25,7 +26,7 @@ from flowdsl.runtime.phases import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flowdsl.runtime.local.controller.protocols import Call, Leaf
+    from flowdsl.runtime.local.controller.protocols import Leaf
     from flowdsl.runtime.local.controller.run import Run
     from flowdsl.runtime.local.controller.templates import Base
 
@@ -104,7 +105,7 @@ class Steps(Frame):
             return
         self.open += len(made)
         self.run.agenda.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
-        self.one_settled(self.group)
+        self.one_settled()
 
     def _resolved(self) -> list[tuple[Json, Json]]:
         """The steps of the group, each with itself after its tags are replaced. Raises ArgoError, and Missing."""
@@ -154,7 +155,20 @@ class Steps(Frame):
             else:
                 self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
 
-        self.child("steps", name, holder, created, failed, now=now)
+        self.run.call(
+            Call(
+                name,
+                holder,
+                part(holder, "arguments"),
+                self.base,
+                self,
+                self.on_exit,
+                kind="steps",
+                created=created,
+                failed=failed,
+                now=now,
+            )
+        )
 
     def _now(self, original: Json) -> list[Json]:
         """A step, or its rounds, with the current variables of the workflow. Raises ArgoError."""
@@ -170,7 +184,7 @@ class Steps(Frame):
         node.plain = True
         self.group.adopt(node)
         self._note(original, name, node)
-        self.run.when_fulfilled(node, lambda: self.one_settled(node))
+        self.run.when_fulfilled(node, self.one_settled)
 
     def _note(self, original: Json, name: str, node: Node) -> None:
         self.goes_on[node.id] = part(original, "continueOn")
@@ -179,7 +193,7 @@ class Steps(Frame):
     def _watch(self, original: Json, name: str, node: Node, now: Callable[[], Json]) -> None:
         """Follow a node until it and its hooks have ended; `now` resolves its step or round again."""
         if not original.get("hooks") and not original.get("onExit"):
-            self.run.when_fulfilled(node, lambda: self.one_settled(node))
+            self.run.when_fulfilled(node, self.one_settled)
             return
         hooks = _StepHooks(self, original, name, node, now)
         self.run.when_changed(node, hooks.changed)
@@ -255,7 +269,7 @@ class Steps(Frame):
         """Whether the run ends with it now, as the run itself called it, without retries."""
         return self.execution.call.frame is None and not self.node.retried and not self.run.awaits_pods()
 
-    def one_settled(self, node: Node) -> None:
+    def one_settled(self) -> None:
         """Handle the end of a step and its hooks."""
         if self.over or self.fail_fast() or self.starved():
             return
@@ -452,7 +466,7 @@ class _StepHooks(Hooks):
             begin()
 
     def settled(self) -> None:
-        self.graph.one_settled(self.node)
+        self.graph.one_settled()
 
     def refused(self, message: str, on_exit: bool) -> None:
         self.graph.hook_refused(message, on_exit)

@@ -6,6 +6,7 @@ Sources: executeWfLifeCycleHook and operate in workflow/controller/{hooks,operat
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.evaluation.values import json_of
@@ -13,6 +14,7 @@ from flowdsl.runtime.local.controller.hooks import EXIT, exit_hook, truth
 from flowdsl.runtime.local.controller.names import pod_name, quoted
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.scope import Scope
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.parts import part
@@ -86,13 +88,15 @@ class WorkflowHooks:
                 continue
             del self._waiting[name]
             self._run.call(
-                full,
-                hook,
-                self._arguments(hook),
-                base=self._run.templates.local,
-                frame=None,
-                hooked=True,
-                created=lambda node: self._adopt(entry, node),
+                Call(
+                    full,
+                    hook,
+                    self._arguments(hook),
+                    self._run.templates.local,
+                    None,
+                    hooked=True,
+                    created=partial(self._adopt, entry),
+                )
             )
 
     def _spoil(self, entry: Node, message: str) -> None:
@@ -124,15 +128,17 @@ class WorkflowHooks:
             return
         self._leaves = True
         self._run.call(
-            f"{self._run.name}.onExit",
-            hook,
-            self._arguments(hook),
-            base=self._run.templates.local,
-            frame=None,
-            on_exit=True,
-            hooked=True,
-            created=self._exiting,
-            failed=self._exit_failed,
+            Call(
+                f"{self._run.name}.onExit",
+                hook,
+                self._arguments(hook),
+                self._run.templates.local,
+                None,
+                on_exit=True,
+                hooked=True,
+                created=self._exiting,
+                failed=self._exit_failed,
+            )
         )
 
     def leave_exit(self, entry: Node) -> None:
