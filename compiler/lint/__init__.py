@@ -21,7 +21,7 @@ from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.pods.resources import NoNode
 from flowdsl.compiler.lint.repaired import sound
 from flowdsl.compiler.lint.variables.arguments import NeededAtStart, ToBeGiven
-from flowdsl.compiler.lint.workflow.graph import EmptyGraph
+from flowdsl.compiler.lint.workflow.bodies import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type

@@ -12,8 +12,8 @@ from flowdsl.compiler.lint.pods.bodies import ArtifactPath, NeverGiven, OutputSo
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, NoArtifactSource
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownOutput, UnknownVariable
+from flowdsl.compiler.lint.workflow.bodies import SeveralBodies
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
-from flowdsl.compiler.lint.workflow.graph import SeveralBodies
 from flowdsl.compiler.lint.workflow.names import BadArtifactName, DuplicateName, NoName
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import (

@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.pods.mounts import UnknownVolume
 from flowdsl.compiler.lint.variables.arguments import MissingArgument, MisspeltArgument, UnknownArgument
 from flowdsl.compiler.lint.variables.findings import UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate
-from flowdsl.compiler.lint.workflow.graph import UndefinedTask
+from flowdsl.compiler.lint.workflow.dependencies import UndefinedTask
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:

@@ -218,6 +218,12 @@ def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:
     return found
 
 
+def cycle_in_words(names: Sequence[str]) -> str:
+    """A cycle in words, abbreviated if it is long."""
+    shown = names if len(names) <= 8 else [*names[:4], "...", *names[-3:]]
+    return " -> ".join([*shown, names[0]])
+
+
 def inner_first(roots: Iterable[T], successors: Callable[[T], Iterable[T]]) -> list[T]:
     """All reachable nodes in postorder: each after its successors; back edges are not followed."""
     found: list[T] = []

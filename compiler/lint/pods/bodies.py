@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.kinds import GRAPH_BODIES
-from flowdsl.compiler.lint.manifest.dag import cycles
+from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
-from flowdsl.compiler.lint.workflow.graph import Cycle
+from flowdsl.compiler.lint.workflow.dependencies import Cycle
 from flowdsl.compiler.lint.workflow.names import BadContainerName
 from flowdsl.compiler.lint.workflow.passed_values import never_filled
 from flowdsl.compiler.problem import Problem, Various
@@ -370,5 +370,5 @@ def container_sets(view: View) -> Iterator[Problem]:
                     )
                     yield Problem((*path, position, "dependencies", number), finding)
         for cycle in cycles(needs):
-            chain = " -> ".join(str(containers[i].get("name")) for i in (*cycle, cycle[0]))
-            yield Problem((*path, cycle[0], "dependencies"), Cycle("containers", chain))
+            names = [str(containers[position].get("name")) for position in cycle]
+            yield Problem((*path, cycle[0], "dependencies"), Cycle("containers", cycle_in_words(names)))

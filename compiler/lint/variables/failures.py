@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import AlwaysMissing, MayBeMissing, PassedOn
-from flowdsl.compiler.lint.workflow.graph import holds as always
-from flowdsl.compiler.lint.workflow.graph import never_holds
+from flowdsl.compiler.lint.workflow.constant_conditions import holds as always
+from flowdsl.compiler.lint.workflow.constant_conditions import never_holds
 from flowdsl.compiler.lint.workflow.loops import amount, has_no_items, is_none
 from flowdsl.compiler.lint.workflow.omitted import runs_with, runs_without, succeeds_without
 from flowdsl.compiler.lint.workflow.passed_values import arriving

@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.manifest.view import RESULTS
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import Spot, producer_of
-from flowdsl.compiler.lint.workflow.graph import holds
+from flowdsl.compiler.lint.workflow.constant_conditions import holds
 from flowdsl.compiler.lint.workflow.loops import has_no_items, is_looked_for, written_items
 from flowdsl.compiler.tree import entries, is_mapping, string
 from flowdsl.diagnostic import Finding

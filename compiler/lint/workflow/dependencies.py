@@ -1,80 +1,26 @@
-"""The structure of a workflow: the bodies of its templates, and the order of their tasks."""
+"""The dependencies of the tasks of a DAG, and its target."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
-from flowdsl.compiler.lint.manifest.dag import cycles, inner_first
-from flowdsl.compiler.lint.manifest.view import DEEPEST, Template, callees
-from flowdsl.compiler.lint.workflow.loops import has_items
+from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
+from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
-from flowdsl.compiler.problem import Problem, Various
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks, depends
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.names import is_argo_name, is_depended_upon, is_dns_label
+from flowdsl.grammar.names import is_argo_name, is_depended_upon
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Path
-
-
-class NoBody(Finding):
-    """A template that does nothing."""
-
-    code = "FD512"
-    title = "template `{name}` has nothing to run"
-    label = "{reason}"
-    help = "{way}"
-    name: str
-    bodies: tuple[str, ...]
-    empty: str = ""
-
-    def words(self) -> dict[str, str]:
-        """The name and the fix, which depends on whether an empty body is given."""
-        if not self.empty:
-            way = f"give it exactly one of {', '.join(self.bodies)}"
-            return {"name": self.name, "reason": "nothing says what it does", "way": way}
-        way = "write `suspend: {}`" if self.empty == "suspend" else f"write its fields below `{self.empty}`"
-        return {"name": self.name, "reason": f"nothing follows `{self.empty}:`", "way": way}
-
-
-class SeveralBodies(Finding):
-    """A template that has several types at once."""
-
-    code = "FD513"
-    title = "template `{name}` has {bodies} at once"
-    label = "only one of them is possible"
-    help = "keep one of {bodies}, and move the others to templates of their own"
-    name: str
-    bodies: tuple[str, ...]
-
-
-class EmptyGraph(Finding):
-    """Steps or a DAG without anything to do."""
-
-    code = "FD528"
-    title = "{owner} has no {what}"
-    label = "{reason}"
-    help = "add one, or remove {part}"
-    owner: str
-    what: str
-    part: str = "the template"
-    reason: str = "needs at least one"
-
-
-class BadPlugin(Various):
-    """A `plugin` template that does not name one plugin, or a plugin without what its pod needs."""
-
-    code = "FD529"
 
 
 class UndefinedTask(Finding):
@@ -190,90 +136,6 @@ class MixedDependencies(Finding):
     way: str
 
 
-class EndlessRecursion(Finding):
-    """Templates that call each other without a condition: Argo stops them at depth 100."""
-
-    code = "FD527"
-    title = "templates call each other without end: {cycle}"
-    label = "calls itself in the end"
-    help = "give one of these calls a `when` that ends the recursion"
-    cycle: str
-
-
-class TooDeep(Finding):
-    """Templates nested so deeply that Argo ends the run."""
-
-    code = "FD782"
-    title = "what `{name}` runs is {depth} templates deep, and Argo ends a run at {most}"
-    label = "the first of them"
-    help = "inline graphs that only call one other template"
-    name: str
-    depth: int
-    most: int
-
-
-def bodies(view: View) -> Iterator[Problem]:
-    """Each template has exactly one body, which is not empty."""
-    for template in view.templates:
-        if len(template.bodies) > 1:
-            yield Problem(template.path, SeveralBodies(template.title, tuple(template.bodies)))
-        elif not template.bodies:
-            empty = next((body for body in BODIES if body in template.data), "")
-            place: Path = (*template.path, empty) if empty else template.path
-            yield Problem(place, NoBody(template.title, BODIES, empty), on_key=bool(empty))
-        elif template.body == "dag" and not template.calls:
-            yield Problem((*template.path, "dag"), EmptyGraph(f"template `{template.title}`", "tasks"))
-        elif template.body == "steps":
-            yield from _empty_groups(template)
-
-
-def _empty_groups(template: Template) -> Iterator[Problem]:
-    """The findings about empty step groups before a non-empty one: those at the end complete at once.
-
-    Source: a real controller, which does not process what it has started after an empty group.
-    """
-    groups: list[list[object]] = template.data["steps"]
-    if not all(groups[:-1]):
-        finding = EmptyGraph("the group", "steps", "it", "the run never gets beyond it")
-        last = max((index for index, group in enumerate(groups) if group), default=0)
-        for index, group in enumerate(groups[:last]):
-            if not group:
-                yield Problem((*template.path, "steps", index), finding)
-
-
-def plugins(view: View) -> Iterator[Problem]:
-    """A `plugin` template names one plugin; plugins of the workflow have a container with what Argo requires.
-
-    Source: Argo Workflows, Plugin.UnmarshalJSON and Sidecar.Validate.
-    """
-    for template in view.templates:
-        plugin = template.data.get("plugin")
-        if plugin is not None and len(plugin) != 1:
-            finding = BadPlugin(f"`plugin` has {len(plugin)} keys", "give one key, the name of the plugin")
-            yield Problem((*template.path, "plugin"), finding)
-    for index, each in enumerate(entries(view.spec, "executorPlugins")):
-        place: Path = (*view.path, "executorPlugins", index)
-        if not string(each, "metadata", "name"):
-            yield Problem((*place, "metadata"), BadPlugin("the plugin has no name", "add `name`"))
-        container = inside(each, "spec", "sidecar", "container")
-        resources = inside(container, "resources")
-        name = string(container, "name")
-        if "name" in container and not is_dns_label(name):
-            way = "use at most 63 lower-case letters, digits and `-`"
-            finding = BadPlugin(f"the container of the plugin cannot be called `{name}`", way)
-            yield Problem((*place, "spec", "sidecar", "container", "name"), finding)
-        needed = {
-            "ports": container.get("ports"),
-            "resources.requests": resources.get("requests") is not None,
-            "resources.limits": resources.get("limits") is not None,
-            "securityContext": container.get("securityContext") is not None,
-        }
-        for field, given in needed.items():
-            if not given:
-                finding = BadPlugin(f"the container of the plugin has no `{field}`", f"add `{field}`")
-                yield Problem((*place, "spec", "sidecar", "container"), finding)
-
-
 def dependencies(view: View) -> Iterator[Problem]:
     """Tasks depend on other existing tasks, and on results that Argo knows."""
     told: set[tuple[Path, str]] = set()
@@ -325,7 +187,7 @@ def _cycles(template: Template) -> Iterator[Problem]:
     for cycle in cycles(template.dag.needs):
         calls = [template.calls[position] for position in cycle]
         field = "depends" if calls[0].data.get("depends") else "dependencies"
-        yield Problem((*calls[0].path, field), Cycle("tasks", _chain([call.name for call in calls])))
+        yield Problem((*calls[0].path, field), Cycle("tasks", cycle_in_words([call.name for call in calls])))
 
 
 def _filled(view: View, template: Template) -> dict[int, list[tuple[Path, str]]]:
@@ -393,12 +255,6 @@ def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
             yield from composed(view, template, word[0], path)
 
 
-def _chain(names: list[str]) -> str:
-    """A cycle in words, abbreviated if it is long."""
-    shown = names if len(names) <= 8 else [*names[:4], "...", *names[-3:]]
-    return " -> ".join([*shown, names[0]])
-
-
 def _readable(template: Template) -> Iterator[Problem]:
     """The names of tasks are valid in the `depends` expressions that Argo generates.
 
@@ -433,91 +289,3 @@ def _one_way(template: Template) -> Iterator[Problem]:
                 f"ask for results where they are used, such as `{call.name}.Succeeded || {call.name}.Failed`"
             )
             yield Problem((*call.path, "continueOn"), MixedDependencies("continueOn", way), on_key=True)
-
-
-def recursion(view: View) -> Iterator[Problem]:
-    """Templates do not call themselves without a condition, also not through templates of other objects."""
-    templates = view.templates.copy()
-    position = {id(template): index for index, template in enumerate(templates)}
-    called: list[list[int]] = []
-    for template in templates:  # grows during the loop, by templates of other objects
-        callees = [callee for callee, _ in _certain(view, template)]
-        for callee in callees:
-            if position.setdefault(id(callee), len(templates)) == len(templates):
-                templates.append(callee)
-        called.append([position[id(callee)] for callee in callees])
-    for cycle in cycles(called):
-        own = next((at for at, index in enumerate(cycle) if index < len(view.templates)), None)
-        if own is None:
-            continue  # it is reported in the object that has it
-        chain = [templates[index] for index in (*cycle[own:], *cycle[:own])]
-        path = next(path for callee, path in _certain(view, chain[0]) if callee is chain[1 % len(chain)])
-        yield Problem(path, EndlessRecursion(_chain([template.title for template in chain])))
-
-
-def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
-    """The DAGs and step lists that a template runs unless something fails, also as exit handlers; with their paths."""
-    for call in template.calls:
-        if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
-            yield call.callee, call.path
-        last = view.last_of(call)
-        if last is not None and last.body in GRAPH_BODIES and _runs(call):
-            yield last, (*call.path, "onExit")
-    for hook in template.hooks:
-        at_end = hook.place[-1] == "exit" and not hook.data.get("expression")
-        task = hook.parent
-        if not at_end or task is None or task.data.get("onExit") or not _runs(task):
-            continue
-        if hook.callee is not None and hook.callee.body in GRAPH_BODIES:
-            yield hook.callee, hook.path
-
-
-def depth(view: View) -> Iterator[Problem]:
-    """Templates that certainly run are not nested too deeply."""
-    first = view.first
-    if first is None or len(inner_first([first], Template.graphs)) < DEEPEST - 1:
-        return
-    depths: dict[int, int] = {}
-    for one in inner_first([first], _run_by):
-        depths[id(one)] = 1 + max((depths.get(id(each), 0) for each in _run_by(one)), default=0)
-    if (found := depths[id(first)]) >= DEEPEST:
-        yield Problem(first.path, TooDeep(first.title, found, DEEPEST))
-
-
-def _run_by(template: Template) -> list[Template]:
-    """The templates that a template runs unless something fails."""
-    return callees(filter(_runs, template.calls))
-
-
-def _runs(call: Call) -> bool:
-    data, owner = call.data, call.owner.data
-    depends: str = data.get("depends") or ""
-    target = string(owner, "dag", "target")
-    if asks(depends) or target or (call.loop and not has_items(call)):
-        return False
-    return holds(data.get("when") or "")
-
-
-@lru_cache(maxsize=1024)
-def holds(condition: str) -> bool:
-    """Whether a `when` holds in every run: it is empty, or has only constants."""
-    return not condition or _constant(condition) is True
-
-
-def never_holds(condition: str) -> bool:
-    """Whether a `when` holds in no run: it has only constants."""
-    return bool(condition) and _constant(condition) is False
-
-
-def _constant(condition: str) -> bool | None:
-    """The value of a condition; None if it has tags or cannot be evaluated."""
-    if "{{" in condition:
-        return None
-    # Few manifests have conditions without variables.
-    from flowdsl.compiler.evaluation import conditions
-    from flowdsl.compiler.evaluation.values import ExpressionError
-
-    try:
-        return conditions.condition(condition)
-    except ExpressionError:
-        return None

@@ -1,0 +1,106 @@
+"""Templates that call each other: without end, or too deeply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles, inner_first
+from flowdsl.compiler.lint.manifest.view import DEEPEST, Template, callees
+from flowdsl.compiler.lint.workflow.constant_conditions import holds
+from flowdsl.compiler.lint.workflow.loops import has_items
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import string
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.depends import asks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.tree import Path
+
+
+class EndlessRecursion(Finding):
+    """Templates that call each other without a condition: Argo stops them at depth 100."""
+
+    code = "FD527"
+    title = "templates call each other without end: {cycle}"
+    label = "calls itself in the end"
+    help = "give one of these calls a `when` that ends the recursion"
+    cycle: str
+
+
+class TooDeep(Finding):
+    """Templates nested so deeply that Argo ends the run."""
+
+    code = "FD782"
+    title = "what `{name}` runs is {depth} templates deep, and Argo ends a run at {most}"
+    label = "the first of them"
+    help = "inline graphs that only call one other template"
+    name: str
+    depth: int
+    most: int
+
+
+def recursion(view: View) -> Iterator[Problem]:
+    """Templates do not call themselves without a condition, also not through templates of other objects."""
+    templates = view.templates.copy()
+    position = {id(template): index for index, template in enumerate(templates)}
+    called: list[list[int]] = []
+    for template in templates:  # grows during the loop, by templates of other objects
+        callees = [callee for callee, _ in _certain(view, template)]
+        for callee in callees:
+            if position.setdefault(id(callee), len(templates)) == len(templates):
+                templates.append(callee)
+        called.append([position[id(callee)] for callee in callees])
+    for cycle in cycles(called):
+        own = next((at for at, index in enumerate(cycle) if index < len(view.templates)), None)
+        if own is None:
+            continue  # it is reported in the object that has it
+        chain = [templates[index] for index in (*cycle[own:], *cycle[:own])]
+        path = next(path for callee, path in _certain(view, chain[0]) if callee is chain[1 % len(chain)])
+        yield Problem(path, EndlessRecursion(cycle_in_words([template.title for template in chain])))
+
+
+def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
+    """The DAGs and step lists that a template runs unless something fails, also as exit handlers; with their paths."""
+    for call in template.calls:
+        if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
+            yield call.callee, call.path
+        last = view.last_of(call)
+        if last is not None and last.body in GRAPH_BODIES and _runs(call):
+            yield last, (*call.path, "onExit")
+    for hook in template.hooks:
+        at_end = hook.place[-1] == "exit" and not hook.data.get("expression")
+        task = hook.parent
+        if not at_end or task is None or task.data.get("onExit") or not _runs(task):
+            continue
+        if hook.callee is not None and hook.callee.body in GRAPH_BODIES:
+            yield hook.callee, hook.path
+
+
+def depth(view: View) -> Iterator[Problem]:
+    """Templates that certainly run are not nested too deeply."""
+    first = view.first
+    if first is None or len(inner_first([first], Template.graphs)) < DEEPEST - 1:
+        return
+    depths: dict[int, int] = {}
+    for one in inner_first([first], _run_by):
+        depths[id(one)] = 1 + max((depths.get(id(each), 0) for each in _run_by(one)), default=0)
+    if (found := depths[id(first)]) >= DEEPEST:
+        yield Problem(first.path, TooDeep(first.title, found, DEEPEST))
+
+
+def _run_by(template: Template) -> list[Template]:
+    """The templates that a template runs unless something fails."""
+    return callees(filter(_runs, template.calls))
+
+
+def _runs(call: Call) -> bool:
+    data, owner = call.data, call.owner.data
+    depends: str = data.get("depends") or ""
+    target = string(owner, "dag", "target")
+    if asks(depends) or target or (call.loop and not has_items(call)):
+        return False
+    return holds(data.get("when") or "")
