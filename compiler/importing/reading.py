@@ -65,7 +65,8 @@ class Reading:
         self.cron: Json = {key: one for key, one in whole.items() if scheduled and key != "workflowSpec"}
         self.path: Path = ("spec", "workflowSpec") if scheduled else ("spec",)
         self.spec: Json = without_blanks(copy.deepcopy(inside(body, *map(str, self.path))))
-        self.retries: Json = self._usual_retries()
+        self.usual_retries = self._usual_retries("templateDefaults")
+        self.other_retries = self._usual_retries()  # of a template that still has none
         self.templates: dict[str, tuple[Path, Json]] = {
             str(one.get("name")): ((*self.path, "templates", index), self.retried(one))
             for index, one in enumerate(entries(self.spec, "templates"))
@@ -86,25 +87,25 @@ class Reading:
         self.mounted: set[str] = set()  # the volumes that Argo mounts by name
         self.beside: Mapping[tuple[str, bool], Reading] = {}  # the cluster's templates in the same file
 
-    def _usual_retries(self) -> Json:
-        """The default retries of the templates; graphs that a compiler adds do not count."""
-        usual: Json = inside(self.spec, "templateDefaults")
+    def _usual_retries(self, *holder: str) -> Json:
+        """The retries that templates have without saying so; graphs that a compiler adds have none."""
+        usual: Json = inside(self.spec, *holder)
         retries: Json = inside(usual, "retryStrategy")
         if retries and '"templateRef"' in json.dumps(self.spec):
+            field = ".".join((*holder, "retryStrategy"))
             what = "the graph of a loop, which the pipeline has beside its tasks, is retried as these are"
-            way = "let the steps say `retries=`, in place of the `templateDefaults`"
-            self.add((*self.path, "templateDefaults", "retryStrategy"), Otherwise(what, way))
+            way = f"let the steps say `retries=`, in place of the `{field}` of all"
+            self.add((*self.path, *holder, "retryStrategy"), Otherwise(what, way))
             return {}
         if retries:
             del usual["retryStrategy"]
         return retries
 
     def retried(self, template: Json) -> Json:
-        """A template with the default retries."""
-        if not self.retries:
-            return template
+        """A template with the retries that it has without saying so."""
         own: Json = inside(template, "retryStrategy")
-        return {**template, "retryStrategy": merge.merged(self.retries, own, merge.OF_TEMPLATES)}
+        retries = merge.merged(self.usual_retries, own, merge.OF_TEMPLATES) or self.other_retries
+        return {**template, "retryStrategy": retries} if retries else template
 
     def _without_notes(self) -> None:
         """Remove KFP's notes about its components, which repeat their definitions."""

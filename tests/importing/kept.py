@@ -1,6 +1,6 @@
-"""The pipelines `limits`, `variables`, `retries`, `items`."""
+"""The pipelines `limits`, `variables`, `retries`, `items`, `retried`."""
 
-from flowdsl import command, container, fan_out, pipeline
+from flowdsl import Retry, command, container, fan_out, pipeline
 
 MAIN_SOURCE = """\
 echo "$(MODELS)/x"
@@ -74,3 +74,13 @@ def print_(item: str) -> None:
 @pipeline
 def items() -> None:
     fan_out(print_.options(name="each"), over={"item": ['{"a":1,"b":"é"}', "ü"]})
+
+
+@container(image="busybox:1.37.0", retries=Retry(3, policy="OnFailure"))
+def fail_thrice() -> None:
+    command("false")
+
+
+@pipeline
+def retried() -> None:
+    fail_thrice()
