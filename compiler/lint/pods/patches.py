@@ -18,7 +18,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type
 from flowdsl.compiler.schema.validate import At, is_number, reading
-from flowdsl.compiler.tree import entries, from_json, inside, is_mapping, string
+from flowdsl.compiler.tree import entries, from_json, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
@@ -223,7 +223,7 @@ def _fault(body: Any) -> BadPatch | None:
     for path, field in _unmerged("PodSpec", body, ()):
         reason = f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
         return BadPatch(NO_PATCH, reason, f"add `{field}`")
-    for finding in chain(values("PodSpec", body), _spread(body)):
+    for finding in chain(values("PodSpec", body), _only_here(body)):
         return BadPatch(NO_PATCH, finding.message, finding.advice)
     if "containers" in body and body["containers"] is None:
         reason = "`containers:` without a value takes all containers out of the pod"
@@ -236,6 +236,15 @@ def _fault(body: Any) -> BadPatch | None:
             "`hostPID` shares the processes of the node, and `shareProcessNamespace` those of the pod alone"
         )
         return BadPatch(NO_PATCH, reason, "keep one of them")
+    shared = next((each for each in ("hostNetwork", "hostPID", "hostIPC") if body.get(each)), "")
+    if shared and body.get("hostUsers") is False:
+        reason = (
+            f"with `hostUsers: false` a pod has users of its own, and with `{shared}` it is one with the node"
+        )
+        return BadPatch(NO_PATCH, reason, "keep one of them")
+    if body.get("schedulingGates") and body.get("nodeName"):
+        reason = "`schedulingGates` keep a pod from its node, and `nodeName` names that already"
+        return BadPatch(NO_PATCH, reason, "keep one of them")
     if body.get("overhead") and not body.get("runtimeClassName"):
         reason = "`overhead` is that of a RuntimeClass, and comes with a `runtimeClassName`"
         return BadPatch(NO_PATCH, reason, "add `runtimeClassName`, or remove it")
@@ -245,10 +254,25 @@ def _fault(body: Any) -> BadPatch | None:
     return None
 
 
-def _spread(body: Object) -> Iterator[Finding]:
-    """What is wrong with the topology spread constraints of a patch; pods have none by default."""
-    for index, each in enumerate(entries(body, "topologySpreadConstraints")):
-        yield from whole("TopologySpreadConstraint", each, ("topologySpreadConstraints", index))
+_ONLY_HERE = {
+    "os": "PodOS",
+    "readinessGates": "PodReadinessGate",
+    "resourceClaims": "PodResourceClaim",
+    "schedulingGates": "PodSchedulingGate",
+    "topologySpreadConstraints": "TopologySpreadConstraint",
+}
+"""Fields that pods have by a patch alone, with the types of their entries; claims may be those of a template, too."""
+
+
+def _only_here(body: Object) -> Iterator[Finding]:
+    """What is wrong with the parts of a patch that are merged with nothing, and so are whole."""
+    for field, name in _ONLY_HERE.items():
+        value = body.get(field)
+        if is_mapping(value):
+            yield from whole(name, value, (field,))
+        for index, each in enumerate(entries(body, field) if is_list(value) else ()):
+            if "$patch" not in each:
+                yield from whole(name, each, (field, index))
 
 
 _OWN = {"containers": ("main", "wait", "supervisor"), "initContainers": ("init",)}

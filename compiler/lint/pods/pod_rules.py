@@ -128,7 +128,13 @@ def _container(found: Typed) -> Iterator[Problem]:
 
 def _alike(found: Typed) -> Iterator[Problem]:
     """The label keys that Kubernetes adds to the selector of an affinity term. Source: validatePodAffinityTerm."""
-    for field in ("matchLabelKeys", "mismatchLabelKeys"):
+    both = ("matchLabelKeys", "mismatchLabelKeys")
+    if common := sorted({*(found.data.get(both[0]) or ())} & {*(found.data.get(both[1]) or ())}):
+        way = f"remove `{common[0]}` from one of them"
+        yield Problem(
+            found.path, Alternatives(f"`{common[0]}` is in `matchLabelKeys` and `mismatchLabelKeys`", way)
+        )
+    for field in both:
         if found.data.get(field) and found.data.get("labelSelector") is None:
             way = f"add the labels of the pods that are meant, or remove `{field}`"
             yield Problem((*found.path, field), Incomplete(f"`{field}`", "`labelSelector` beside it", way))
@@ -229,10 +235,12 @@ def _scratch(found: Typed) -> Iterator[Problem]:
 
 
 def _projected(found: Typed) -> Iterator[Problem]:
-    """The files of a projected volume. Source: validateProjectionSources."""
+    """The files of a projected volume; that of a token may be another's. Source: validateProjectionSources."""
     taken: set[str] = set()
     for number, source in enumerate(entries(found.data, "sources")):
         for field, given in source.items():
+            if field == "serviceAccountToken":
+                continue
             here = (*found.path, "sources", number, field)
             several = [((*here, "items", at), each) for at, each in enumerate(entries(given or {}, "items"))]
             for path, each in (*several, (here, given or {})):
