@@ -25,6 +25,7 @@ DATA_KEY = regex(r"[-._a-zA-Z0-9]+")
 PORT_NAME = regex(r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 ARGO_NAME = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
 PARAMETER_NAME = regex(r"[-a-zA-Z0-9_]+")
+DISPLAYED_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")  # as in Argo's message
 _OTHERS = regex(r"[^-a-zA-Z0-9_]")
 EXPRESSION_NAME = regex(r"[a-zA-Z][-a-zA-Z0-9]*")
 EXPRESSION_WORDS = frozenset(("and", "contains", "else", "endsWith", "false", "if", "in")).union(

@@ -17,11 +17,11 @@ from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked, placed
 from flowdsl.compiler.lint.pods.untyped import WORD, counts
 from flowdsl.compiler.lint.pods.workloads import metadata_of, not_a_field, pod_of
+from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.lint.workflow.names import (
     BadContainerName,
     BadVariableName,
     BadVolumeName,
-    label_faults,
 )
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (

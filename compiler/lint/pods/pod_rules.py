@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.pods.findings import Alternatives, EmptyClaim, Incomplete, NotForPods
 from flowdsl.compiler.lint.pods.pod_fields import CONTAINERS, PROBES, TOLD, WORDS
 from flowdsl.compiler.lint.pods.resources import requirement_faults
-from flowdsl.compiler.lint.workflow.names import label_faults
+from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import TooManyEntries, dotted
 from flowdsl.compiler.tree import entries, inside, string

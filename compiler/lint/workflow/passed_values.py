@@ -9,6 +9,7 @@ from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.view import DEEPEST, Template
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
+from flowdsl.compiler.lint.workflow.labels import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.workflow.loops import (
     BOUNDS,
     LoopFields,
@@ -17,7 +18,6 @@ from flowdsl.compiler.lint.workflow.loops import (
     read_list,
     written_items,
 )
-from flowdsl.compiler.lint.workflow.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, entries, inside, is_mapping, string, value_at

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import POD_BODIES, kind
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import DISPLAY_NAME
-from flowdsl.grammar.regex import regex
+from flowdsl.grammar.names import DISPLAYED_NAME
 from flowdsl.runtime.local.controller import leaves, retry
 from flowdsl.runtime.local.controller.attempts import Attempts
 from flowdsl.runtime.local.controller.dag import Dag
@@ -36,7 +36,6 @@ _TOO_DEEP = (
     "Maximum recursion depth exceeded. See "
     "https://argo-workflows.readthedocs.io/en/release-4.1/scaling/#maximum-recursion-depth"
 )
-_LABEL = regex("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
 _TYPES: dict[str, Type] = {
     "steps": "Steps",
     "dag": "DAG",
@@ -89,7 +88,7 @@ class Execution:
             self.origin = Origin(template, run.globals, run.settled, local)
             template = self.origin.template()
             label = part(template, "annotations").get(DISPLAY_NAME)
-            if label and not _LABEL.fullmatch(label):
+            if label and not DISPLAYED_NAME.fullmatch(label):
                 self.run.agenda.in_next_pass(self._misnamed)
             self.template = template
             self.retry = self._strategy(template)
@@ -103,7 +102,7 @@ class Execution:
     def _misnamed(self) -> None:
         """Refuse a template that does not exist when Argo visits it again; a pod that it has started continues."""
         if self.node is not None and not self.node.fulfilled:
-            self._refuse(f"displayName must match the regex ^{_LABEL.pattern}$")
+            self._refuse(f"displayName must match the regex ^{DISPLAYED_NAME.pattern}$")
 
     def _strategy(self, template: Json) -> Json | None:
         """Its retryStrategy; an empty one is a strategy without a limit."""
@@ -401,7 +400,7 @@ class Execution:
         node = self.run.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
         node.hooked = call.hooked
         label = part(self.template, "annotations").get(DISPLAY_NAME)
-        if label and name == call.name and _LABEL.fullmatch(label):
+        if label and name == call.name and DISPLAYED_NAME.fullmatch(label):
             node.display = label
         inputs: Json = part(self.template, "inputs")
         if type != "Skipped" and (inputs.get("parameters") or inputs.get("artifacts")):
