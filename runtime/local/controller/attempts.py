@@ -29,6 +29,10 @@ class Tried(Protocol):
     template: Json
     origin: Origin
 
+    def renewed(self) -> bool:
+        """Resolve the template and its arguments again; return whether that succeeded."""
+        ...
+
     def body(self, name: str, template: Json, node: Node | None) -> None:
         """Execute the body of the template once more."""
 
@@ -58,6 +62,11 @@ class Attempts:
     def _begin(self) -> None:
         execution, run = self._execution, self._run
         made = self._node.attempts()
+        before = execution.origin
+        if made and not execution.renewed():
+            return
+        if execution.origin is not before:
+            self._origin = execution.origin
         name = f"{self._call.name}({len(made)})"
         local = retry.variables(made, run.now)
         if kind(execution.template) in POD_BODIES:

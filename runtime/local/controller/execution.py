@@ -137,11 +137,14 @@ class Execution:
             if frame.blocked() or frame.places.waits_before(self.call):
                 frame.places.wait(self.call, self.gate)
                 return
-        if not waited or self._renewed():
+        if not waited or self.renewed():
             self.lock()
 
-    def _renewed(self) -> bool:
-        """Resolve everything again after waiting for a place, as Argo does in each pass, unless that is an error."""
+    def renewed(self) -> bool:
+        """Resolve everything again, as Argo does in each pass: after waiting for a place, and for a further attempt.
+
+        Returns whether that succeeded.
+        """
         if self.call.now is None:
             return True
         try:
