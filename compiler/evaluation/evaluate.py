@@ -24,6 +24,7 @@ from flowdsl.compiler.evaluation.values import (
     ExpressionError,
     NotHere,
     Uncompiled,
+    go_kind,
     go_type,
     is_number,
     json_of,
@@ -277,7 +278,7 @@ class _Evaluation:
             raise ExpressionError(f"cannot call {called} of {go_type(base)}: {error}") from None
 
     def predicate(self, name: str, arguments: tuple[t.Node, ...], around: _Around) -> Value:
-        items = elements(self.of(arguments[0], around), name)
+        items = elements(self.of(arguments[0], around))
         asked = arguments[1]
 
         def ask(index: int, acc: Value = None) -> Value:
@@ -365,14 +366,15 @@ def _asks_outside(closure: t.Closure) -> bool:
     return any(isinstance(each, t.Let) or _differs(each) for each in t.walk(closure))
 
 
-def elements(value: Value, function: str) -> list[Value]:
+def elements(value: Value) -> list[Value]:
     """What a predicate iterates over: the items of a list, the bytes of a text. Raises ExpressionError."""
     if isinstance(value, list):
         found: list[Value] = value
         return found
     if isinstance(value, (str, bytes)):
         return list(value.encode() if isinstance(value, str) else value)
-    raise ExpressionError(f"builtin {function} takes only array (got {go_type(value)})")
+    of = "zero" if value is None else go_kind(value)
+    raise ExpressionError(f"reflect: call of reflect.Value.Len on {of} Value")
 
 
 def added(values: list[Value]) -> Value:

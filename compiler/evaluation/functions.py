@@ -151,8 +151,18 @@ def _repeat(text: Value, count: Value) -> str:
     return as_text(text) * times
 
 
+def _called_with(text: Value) -> str:
+    """The argument of one of Argo's functions, which takes nil for an empty text."""
+    if text is not None and not isinstance(text, str):
+        raise ExpressionError(f"reflect: Call using {go_type(text)} as type string")
+    return text or ""
+
+
 def _join(items: Value, glue: Value = "") -> str:
-    return as_text(glue).join(map(as_text, as_list(items, "join")))
+    if not isinstance(items, list):
+        found = "%!s(<nil>)" if items is None else go_type(items)
+        raise ExpressionError(f"invalid argument for join (type {found})")
+    return as_text(glue).join(map(as_text, items))
 
 
 def _index(text: Value, part: Value, last: bool = False) -> int:
@@ -225,7 +235,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "toJSON": lambda value: json_of(value, indent=2),
     "toJson": json_of,
     "fromJSON": lambda text: from_json(as_text(text)),
-    "jsonpath": lambda text, path: jsonpath(from_json(as_text(text)), as_text(path)),
+    "jsonpath": lambda text, path: jsonpath(from_json(_called_with(text)), as_text(path)),
     "toBase64": lambda text: base64.b64encode(as_text(text).encode()).decode(),
     "fromBase64": lambda text: decoded64(as_text(text)),
     "now": _now,
@@ -238,7 +248,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "take": lists.take,
     "keys": lambda value: lists.keys(value, "get keys from"),
     "values": lambda value: [value[key] for key in lists.keys(value, "get values from")],
-    "toPairs": lambda value: [[key, value[key]] for key in lists.keys(value, "transform")],
+    "toPairs": lambda value: [[key, value[key]] for key in lists.keys(value, "transform", " to pairs")],
     "fromPairs": lists.from_pairs,
     "reverse": lambda value: as_list(value, "reverse")[::-1],
     "uniq": lists.uniq,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.evaluation.values import ExpressionError, equal, is_number
+from flowdsl.compiler.evaluation.values import ExpressionError, equal, go_kind, is_number
 from flowdsl.grammar import json_path as p
 from flowdsl.grammar.error import GrammarError
 
@@ -72,7 +72,7 @@ def _taken(step: p.Step, value: Value) -> list[Value]:
         case p.Range(step=0):
             raise ExpressionError("range: step cannot be 0")
         case p.Range(start, stop, every):
-            return _items(value)[start:stop][::every]
+            return _items(value, "range")[start:stop][::every]
         case p.Where(test):
             return [each for each in _all(value, "filter") if _included(test, each)]
         case _:
@@ -91,33 +91,39 @@ def _part(value: Value, part: p.Key | p.Index) -> Value:
         return _key(value, part.name)
     items = _items(value)
     if not -len(items) <= part.number < len(items):
-        raise ExpressionError(f"key: index out of range: {part.number}")
+        raise ExpressionError("index: invalid token out of range")
     return items[part.number]
 
 
 def _key(value: Value, name: str) -> Value:
-    if isinstance(value, (list, str)) and name == "length":
+    if isinstance(value, dict) and name in value:
+        found: dict[str, Value] = value
+        return found[name]
+    if isinstance(value, (list, str, dict)) and name == "length":
         sized: Any = value
         return len(sized)
-    if not isinstance(value, dict):
-        raise ExpressionError(f"key: invalid token target. expected [map] for {name!r}")
-    found: dict[str, Value] = value
-    if name not in found:
-        raise ExpressionError(f"key: invalid token key {name!r} not found")
-    return found[name]
+    if isinstance(value, dict):
+        raise ExpressionError(f"key: invalid token key '{name}' not found")
+    raise _unfit("key", "map", value)
 
 
-def _items(value: Value) -> list[Value]:
+def _items(value: Value, token: str = "index") -> list[Value]:
     if not isinstance(value, list):
-        raise ExpressionError("index: invalid token target. expected [array slice]")
+        raise _unfit(token, "array slice", value)
     found: list[Value] = value
     return found
 
 
 def _all(value: Value, token: str) -> list[Value]:
     if not isinstance(value, (list, dict)):
-        raise ExpressionError(f"{token}: invalid token target. expected [array map slice]")
+        raise _unfit(token, "array map slice", value)
     return _children(value)
+
+
+def _unfit(token: str, wanted: str, value: Value) -> ExpressionError:
+    """The error for a value to which a part of a path does not apply: Go names its kind."""
+    found = "nil" if value is None else go_kind(value)
+    return ExpressionError(f"{token}: invalid token target. expected [{wanted}] got [{found}]")
 
 
 def _children(value: Value) -> list[Value]:

@@ -113,10 +113,10 @@ def take(items: Value, count: Value) -> list[Value]:
     return as_list(items, "take from")[:count]
 
 
-def keys(value: Value, verb: str) -> list[Value]:
+def keys(value: Value, verb: str, result: str = "") -> list[Value]:
     """The keys of an object, in order."""
     return sorted(
-        as_map(value, verb), key=lambda key: (not is_number(key), key if is_number(key) else str(key))
+        as_map(value, verb, result), key=lambda key: (not is_number(key), key if is_number(key) else str(key))
     )
 
 

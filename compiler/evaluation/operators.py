@@ -111,7 +111,8 @@ def binary(word: str, left: Value, right: Value) -> Value:
         if left is None or right is None:
             return False
         if not texts:
-            raise ExpressionError(f"interface conversion: {go_type(left)} {word} {go_type(right)}")
+            wanted = "[]uint8" if word == "matches" else "string"  # a pattern is sought in bytes, too
+            raise unconverted(right, "string") if isinstance(left, str) else unconverted(left, wanted)
         return _textual(word, left, right)
     if texts and word == "+":
         return left + right

@@ -129,6 +129,15 @@ def go_type(value: Value) -> str:
     return value.kind if isinstance(value, (Named, Word)) else names.get(type(value), type(value).__name__)
 
 
+def go_kind(value: Value) -> str:
+    """The kind of a value in Go's package reflect."""
+    if value is None:
+        return "invalid"
+    return (
+        "slice" if isinstance(value, (list, bytes)) else "map" if isinstance(value, dict) else go_type(value)
+    )
+
+
 def unconverted(value: Value, wanted: str) -> ExpressionError:
     """Go's error about a value that is not of the expected type."""
     found = "nil" if value is None else go_type(value)
@@ -365,15 +374,15 @@ def as_text(value: Value) -> str:
 def as_list(value: Value, verb: str) -> list[Value]:
     """A list; `verb` says what is done with it. Raises ExpressionError."""
     if not isinstance(value, list):
-        raise ExpressionError(f"cannot {verb} {go_type(value)}")
+        raise ExpressionError(f"cannot {verb} {go_kind(value)}")
     found: list[Value] = value
     return found
 
 
-def as_map(value: Value, verb: str) -> dict[Value, Value]:
-    """An object; `verb` says what is done with it. Raises ExpressionError."""
+def as_map(value: Value, verb: str, result: str = "") -> dict[Value, Value]:
+    """An object; `verb` and `result` say what is done with it. Raises ExpressionError."""
     if not isinstance(value, dict):
-        raise ExpressionError(f"cannot {verb} {go_type(value)}")
+        raise ExpressionError(f"cannot {verb} {go_kind(value)}{result}")
     found: dict[Value, Value] = value
     return found
 
