@@ -11,7 +11,9 @@ from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.arguments import NeverGiven, not_given
+from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.typing import Extra
+from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.compiler.lint.workflow.names import object_name
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -79,5 +81,11 @@ def _given(submit: Object, path: Path, library: Library | None) -> Iterator[Prob
 def _expression(text: str, path: Path, use: Use, functions: bool) -> Iterator[Problem]:
     """The findings about an expression over an event; `functions`: whether it also has Argo's own functions."""
     if text:
-        read = reading.expression(text, Extra(use, _NAMES, alone=True, argo=functions))
+        read = reading.expression(text, Extra(use, _NAMES, alone=True, argo=functions, filled=False))
         yield from (fault.at(path) for fault in read.found)
+        for each in read.named:
+            header = each.path[1] if each.path[0] == "metadata" and len(each.path) > 1 else "x-"
+            if header != header.lower() or not header.startswith("x-"):
+                way = "the headers of an event are those that begin with `x-`, in lower case"
+                spot = Spot(path, (each.start, each.end), expression=True)
+                yield spot.problem(UnknownVariable(each.dotted, (), way))

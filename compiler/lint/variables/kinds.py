@@ -63,7 +63,7 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "text"
         case ("response", "body") | ("request", "body" | "method" | "url"):
             return "text"
-        case ("response" | "request", "headers", _):
+        case ("response" | "request", "headers", _) | ("metadata", _):
             return "list"
         case _:
             return "any"

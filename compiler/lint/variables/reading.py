@@ -45,13 +45,13 @@ class Read(NamedTuple):
 def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool = False) -> Read:
     """Check an expression, in a `tag` or alone in its field; `braces` says that `}}` follows after its tag.
 
-    The simple tags in one alone in its field may become any word: Argo replaces them before it parses the
-    expression.
+    The simple tags in one alone in its field may become any word, unless `extra` says that Argo fills in none:
+    it replaces them before it parses the expression.
     """
     way = "close what is open: brackets and quotes come in pairs"
     if braces and text.count("{") > text.count("}"):
         way = "the first two closing braces end the tag: write a space between them"
-    tags = () if tag else tuple(TAG.finditer(text))
+    tags = () if tag or not extra.filled else tuple(TAG.finditer(text))
     read = masked(text) if tags else text
     if (broken := balance(read, text, way)) is not None:
         return Read((broken,))
@@ -66,6 +66,8 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
             return Read(())  # depends on the value of the tag
         many = error.expected.startswith("at most")
         way = "let a step make a part of it" if many else "write the expression as expr-lang has it"
+        if not extra.filled and "{{" in text:
+            way = "write the names of variables without braces"
         return Read((_broken(text, error, way),))
     named = t.variables(node)
     filled = {

@@ -78,8 +78,8 @@ class Extra(NamedTuple):
     """What is known about the place of an expression.
 
     Its use, the names that only it has, the kind of `item`, whether it has no other names, whether it has
-    Argo's functions, and whether an item that is text may also be an object, as in a list that is not
-    literal.
+    Argo's functions, whether an item that is text may also be an object, as in a list that is not literal,
+    and whether Argo fills in tags before it reads the expression.
     """
 
     use: Use
@@ -88,6 +88,7 @@ class Extra(NamedTuple):
     alone: bool = False
     argo: bool = True
     open: bool = False
+    filled: bool = True
 
 
 @lru_cache(maxsize=8192)
