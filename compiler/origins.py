@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.diagnostic import AGAIN, Diagnostic, Related
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument, Definition, Site
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import CodeType
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.problem import Problem
@@ -98,6 +100,8 @@ def _exact(place: Place, manifest: Manifest, path: Path, traces: Iterable[Trace]
     name = _parameter(manifest, path)
     if isinstance(place, Definition) and place.name is None and name is not None:
         return place._replace(name=name, part="default")
+    if isinstance(place, Definition) and place.name is None and (port := _output(manifest, path)) is not None:
+        return place._replace(name="return", part=_part(place.code, port, traces))
     if not isinstance(place, Site):
         return place
     call = _call(place, traces)
@@ -117,6 +121,27 @@ def _parameter(manifest: Manifest, path: Path) -> str | None:
     for key in path[:-1]:
         node = node[key]
     return str(node["name"])
+
+
+def _output(manifest: Manifest, path: Path) -> str | None:
+    """The name of the output of a graph that a path leads to: `dag` beside `outputs parameters 0 ...`."""
+    if "outputs" not in path:
+        return None
+    at = path.index("outputs")
+    node: Any = manifest.body
+    for key in path[:at]:
+        node = node[key]
+    if "dag" not in node or len(path) < at + 3:
+        return None
+    return str(node["outputs"][path[at + 1]][path[at + 2]]["name"])
+
+
+def _part(code: CodeType, port: str, traces: Iterable[Trace]) -> str:
+    """The part of what a pipeline returns that an output belongs to; those of a record are separate outputs."""
+    graphs = (graph for trace in traces for graph in trace.graphs.values() if graph.owner.code is code)
+    outs = (out for graph in graphs for out in t.outputs(graph.owner.signature.returns))
+    keys = next((out.keys for out in outs if port == out.name or port.startswith(f"{out.name}-")), ())
+    return f"item:{keys[0]}" if keys else "value"
 
 
 def _call(site: Site, traces: Iterable[Trace]) -> Call | None:

@@ -68,11 +68,12 @@ class WrongReturn(Finding):
 
     code = "FD236"
     title = "`{name}` returns {have}, but its annotation says {want}"
-    label = "says {want}"
+    label = "{which}"
     help = "{way}"
     name: str
     want: str
     have: str
+    part: str = ""  # the problem with a part of what is returned
     fields: tuple[str, ...] = ()  # fields of the returned value that would fit
     maker: str = ""  # the step that returns nothing
 
@@ -84,11 +85,13 @@ class WrongReturn(Finding):
         if self.want == "Path" and self.have.startswith("str '"):
             part = f"`Path({self.have.removeprefix('str ')})`"
         way = f"return {part}, or change the annotation"
+        if self.part:
+            way = f"make this part what {types['want']} says, or change the annotation"
         if self.maker:
             way = f"let `{self.maker}` return it, annotated `-> {types['want']}`; or change the annotation"
         elif self.have == f"{self.want} | None":
             way = f"give it a default: `either(value, default)`; or annotate `-> {self.have}`"
-        return {**super().words(), **types, "way": way}
+        return {**super().words(), **types, "which": self.part or f"says {types['want']}", "way": way}
 
 
 class MissingReturnType(Finding):

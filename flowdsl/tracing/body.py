@@ -173,7 +173,9 @@ def _result(trace: Trace, definition: PipelineDef, returned: object) -> Expr | N
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
             data = {"name": definition.name, "maker": maker(returned), **data}
-            trace.report("WrongReturn", place, (), **data)
+            inside = data.pop("inside", ())
+            where = Definition(definition.code, "return", f"item:{inside[0]}") if inside else place
+            trace.report("WrongReturn", where, (), **data)
         else:
             trace.report(kind, place, (), **data)
 

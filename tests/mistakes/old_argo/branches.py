@@ -16,9 +16,10 @@ def judge(loss: float) -> None:
 
 
 @pipeline
-def nightly(rate: float = 0.1) -> None:
+def nightly(rate: float = 0.1) -> tuple[float, float]:
     with when(rate > 0.5):
         coarse = train(rate)
     with otherwise():
         fine = train(rate / 2)
     judge(either(coarse, fine))
+    return rate, either(coarse, fine)
