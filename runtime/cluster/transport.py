@@ -174,7 +174,8 @@ class Transport:
             exceptions.SSLError,
             exceptions.LocationValueError,
         ) as error:
-            lasting = not self._reached and _untrusted(error)  # later it may be due to the network
+            wrong = isinstance(error, exceptions.LocationValueError) or _untrusted(error)
+            lasting = wrong and not self._reached  # later it may be due to the network
             proxy = getattr(way.pool, "proxy", None) if isinstance(error, exceptions.ProxyError) else None
             by = f" through the proxy {proxy._replace(auth=None).url}" if proxy else ""
             raise Unreachable(
@@ -310,12 +311,14 @@ def _impersonated(user: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in found if value]
 
 
-def _lacking(user: Mapping[str, Any]) -> str:
-    """The missing program of a user's credentials, and the installation hint of its cluster."""
+def _lacking(user: Mapping[str, Any], said: str) -> str:
+    """Why a user has no credentials: what the client said, or a missing program and the hint how to install it."""
     asked: Mapping[str, Any] = user.get("exec") or {}
     program = str(asked.get("command") or "")
-    if not program or os.sep in program or shutil.which(program):
-        return ""
+    if not program:
+        return said
+    if os.sep in program or shutil.which(program):
+        return f"`{program}` gave none that can be used: {said.removeprefix('exec: ')}"
     hint = " ".join(str(asked.get("installHint") or "").split())
     return f"there is no program `{program}`, which gives them" + (f": {hint}" if hint else "")
 
@@ -331,7 +334,7 @@ def _load_context(name: str, user: Mapping[str, Any], files: str, config: Any, c
             config_file=files, context=name, client_configuration=configuration, persist_config=False
         )
     if said.errors and not (configuration.api_key or configuration.cert_file):
-        why = _lacking(user) or "; ".join(said.errors)
+        why = _lacking(user, "; ".join(said.errors))
         raise Misconfigured(f"there are no credentials for the context `{name}`: {why}")
     if not configuration.host:
         raise Misconfigured(f"the cluster of the context `{name}` has no `server` in {files}")

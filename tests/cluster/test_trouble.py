@@ -20,7 +20,7 @@ from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.transport import Access, Answer, Transport
-from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal
+from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal, Unreachable
 from tests.cluster.faults import Fault
 from tests.cluster.objects import kubeconfig
 from tests.cluster.runs import PIPELINE, WORKFLOWS, Cluster, later
@@ -441,6 +441,7 @@ def test_a_context_that_is_named_needs_no_current_one(
     [
         (["/no/such/login"], "No such file or directory: '/no/such/login'"),
         (["/bin/sh", "-c", "echo please log in >&2; exit 3"], "please log in"),
+        (["/bin/echo", "null"], "`/bin/echo` gave none that can be used: "),
         (["no-such-login"], "there is no program `no-such-login`, which gives them: brew install it$"),
     ],
 )
@@ -456,6 +457,14 @@ def test_a_login_that_fails_is_said(tmp_path: Path, command: list[str], said: st
     with pytest.raises(Misconfigured, match=f"no credentials for the context `test`: .*{said}") as found:
         Transport(Access(kubeconfig=file))
     assert "Errno" not in str(found.value)
+
+
+@pytest.mark.parametrize("server", ["https://127.0.0.1:99999", "the server"])
+def test_an_address_that_is_none_is_tried_once(tmp_path: Path, server: str) -> None:
+    way = Kubernetes(Transport(Access(kubeconfig=kubeconfig(server, tmp_path / "config"))), Policy(request=5))
+    with pytest.raises(Unreachable, match="cannot be reached") as found:
+        way.get(WORKFLOW, "one")
+    assert found.value.lasting
 
 
 def test_a_cluster_without_a_server_is_said(tmp_path: Path) -> None:
