@@ -319,7 +319,7 @@ def test_a_program_that_ended_with_an_error_is_quoted_unless_it_was_killed(
     Path("ends.yaml").write_text(
         "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: ends}\n"
         "spec:\n  entrypoint: main\n  templates:\n  - name: main\n    dag:\n      tasks:\n"
-        "      - {name: try, template: try, withItems: [exit 3, kill -9 $$$$],\n"
+        '      - {name: try, template: try, withItems: ["exit  3\\n# a\\tb", kill -9 $$$$],\n'
         "         arguments: {parameters: [{name: how, value: '{{item}}'}]}}\n"
         "  - name: try\n    inputs: {parameters: [{name: how}]}\n"
         "    container: {image: a, command: [sh, -c, 'echo epoch 1; echo no data; {{inputs.parameters.how}}']}\n"
@@ -331,7 +331,8 @@ def test_a_program_that_ended_with_an_error_is_quoted_unless_it_was_killed(
         assert "Failed: no data\n" in out
         assert "Failed: main: Error (exit code 137)\n" in out
     table = "loop,#,how,phase,message\n"
-    table += "try,0,exit 3,Failed,no data\ntry,1,kill -9 $$$$,Failed,main: Error (exit code 137)\n"
+    table += 'try,0,"exit  3\n# a\tb",Failed,no data\n'
+    table += "try,1,kill -9 $$$$,Failed,main: Error (exit code 137)\n"
     assert flowdsl("get", "ends", "--rounds", "-o", "csv") == (0, table, "")
     said = "flowdsl: -o csv is the rounds of loops: add --rounds\n"
     assert flowdsl("get", "ends", "-o", "csv") == (2, "", said)

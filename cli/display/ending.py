@@ -14,7 +14,7 @@ from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.paint import Paint, paint_of_output
 from flowdsl.cli.display.signs import style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
-from flowdsl.cli.display.texts import clip, line
+from flowdsl.cli.display.texts import clip, line, visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
 from flowdsl.compiler.ports import WORKERS
@@ -192,13 +192,18 @@ def rounds_csv(shown: Sequence[Rounds], reason: Callable[[Round], str]) -> str:
     text = io.StringIO()
     names = list(dict.fromkeys(name for of in shown for name in (*of.inputs, *of.outputs)))
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(map(line, ["loop", "#", *names, "phase", "message"]))
+    table.writerow(map(_field, ["loop", "#", *names, "phase", "message"]))
     for of in shown:
         for one in of.rounds:
             said = reason(one) if one.phase in FAILURES else one.message
             values = (_cell(of, one, name) if name in one.values else "" for name in names)
-            table.writerow(map(line, [of.path, str(one.number), *values, one.phase, said]))
+            table.writerow(map(_field, [of.path, str(one.number), *values, one.phase, said]))
     return text.getvalue()
+
+
+def _field(text: str) -> str:
+    """A text in CSV, which can hold several lines; other control characters are escaped."""
+    return "\n".join(visible(one, tab="\t") for one in text.split("\n"))
 
 
 def _cell(of: Rounds, one: Round, name: str) -> str:
