@@ -18,7 +18,7 @@ from flowdsl.runtime.local.error import RunError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cyclopts import CycloptsError
+    from cyclopts import Argument, CycloptsError, Token
     from cyclopts.exceptions import UnknownOptionError
 
 
@@ -95,7 +95,9 @@ def _of_cluster(error: BaseException) -> int | None:
 def _usage(error: CycloptsError) -> list[str]:
     """The error about wrong arguments, and where to read about the right ones."""
     from cyclopts.exceptions import (
+        CoercionError,
         MissingArgumentError,
+        RepeatArgumentError,
         UnknownCommandError,
         UnknownOptionError,
         UnusedCliTokensError,
@@ -118,7 +120,25 @@ def _usage(error: CycloptsError) -> list[str]:
         words = ", ".join(_words(error.argument.hint))
         value = f"{error.keyword} needs a value{words and f': {words}'}"
         text = value if error.keyword else f"{error.argument.name} is missing"
+    elif isinstance(error, RepeatArgumentError):
+        text = f"{error.token.keyword} is given twice"
+    elif isinstance(error, CoercionError) and error.token is not None and error.argument is not None:
+        text = _unfit(error.token, error.argument) or text
     return [*text.split("\n"), f"{command} --help shows what it takes"]
+
+
+def _unfit(given: Token, argument: Argument) -> str:
+    """Why an argument does not take a value, if that follows from its type."""
+    option, kinds = given.keyword or argument.name, (argument.hint, *get_args(argument.hint))
+    if bool in kinds:
+        return f"{option} takes no value"
+    if int in kinds:
+        return f"{option} {given.value}: must be a whole number"
+    if not (words := _words(argument.hint)):
+        return ""
+    close = near(given.value, words)
+    more = "" if close is None else f"; did you mean `{close}`?"
+    return f"{option} {given.value}: must be one of {', '.join(words)}{more}"
 
 
 def _written(error: UnknownOptionError) -> str:

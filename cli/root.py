@@ -35,6 +35,7 @@ reach, 4 the outcome of a run is unknown, 5 waited too long, 6 the run
 is gone, 70 a bug of flowdsl, 130 interrupted.""",
     version=__version__,
     help_format="plaintext",
+    group_parameters="Options",
     result_action="return_value",
     suppress_keyboard_interrupt=False,  # `run` answers for it
 )

@@ -65,6 +65,7 @@ USAGE = (
     ("compile", "pipeline.py", "-o", "a.yaml", "-o", "b.yaml"),
     ("compile", "pipeline.py", "--as", "workflo"),
     ("compile", "pipeline.py", "--check=perhaps"),
+    ("list", "--limit", "few"),
     ("check",),
     ("check", "pipeline.py", "--format", "xml"),
     ("check", "pipeline.py", "--frmat", "json"),
