@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.missing_names import Names
 from flowdsl.compiler.lint.pods.bodies import ArtifactPath, NeverGiven, OutputSource
 from flowdsl.compiler.lint.pods.findings import Incomplete
-from flowdsl.compiler.lint.variables.arguments import MissingArgument, NoArtifactSource
+from flowdsl.compiler.lint.variables.argument_values import NoArtifactSource
+from flowdsl.compiler.lint.variables.arguments import MissingArgument
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.workflow.bodies import SeveralBodies
 from flowdsl.compiler.lint.workflow.calls import UndefinedTemplate

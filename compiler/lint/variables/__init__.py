@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.variables import (
+    argument_values,
     arguments,
     computed_labels,
     default_inputs,
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 RULES: tuple[Rule, ...] = (
     arguments.supplied,
     optional_artifacts.absent,
-    arguments.values,
-    arguments.defaults,
-    arguments.handed_on,
+    argument_values.values,
+    argument_values.defaults,
+    argument_values.handed_on,
     references.references,
     in_volumes.mounted,
     unreplaced.brought,

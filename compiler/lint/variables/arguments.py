@@ -1,20 +1,15 @@
-"""Arguments of calls: missing inputs, unknown ones, and values that an input does not accept."""
+"""Arguments of calls and runs: those that an input needs, and those that none takes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import GRAPH_BODIES
-from flowdsl.compiler.lint.manifest.view import has_location, without_key
-from flowdsl.compiler.lint.variables.findings import LiteralTag
-from flowdsl.compiler.lint.variables.scope import misspelt
-from flowdsl.compiler.lint.workflow.passed_values import handed
+from flowdsl.compiler.lint.manifest.view import without_key
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, names_of, string
-from flowdsl.diagnostic import Finding, near, suggest
+from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -22,8 +17,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
-
-FORBIDDEN_SOURCES = ("path", "jsonPath", "parameter", "expression")
 
 
 class MissingArgument(Finding):
@@ -141,16 +134,6 @@ class MisspeltArgument(Finding):
         return super().words() | {"hint": hint, "or_both": both}
 
 
-class NoValue(Finding):
-    """An argument without a value."""
-
-    code = "FD532"
-    title = "argument `{name}` has no value"
-    label = "needs `value` or `valueFrom`"
-    help = "add `value`, or `valueFrom` with `configMapKeyRef`"
-    name: str
-
-
 class ToBeGiven(Finding):
     """A parameter of the workflow without a value: every run has to be given one."""
 
@@ -185,77 +168,6 @@ class NeededAtStart(Finding):
 
 LEFT_TO_RUNS = (ToBeGiven, NeededAtStart)
 """The findings about parameters that a person may still give a value when submitting a run."""
-
-
-class BadSource(Finding):
-    """An argument whose value comes from where arguments cannot."""
-
-    code = "FD533"
-    title = "the value of argument `{name}` cannot come from `valueFrom` {found}"
-    label = "only {sources}"
-    help = "use `value` with a tag, such as `value: '{{{{=...}}}}'`, or `configMapKeyRef`"
-    name: str
-    found: str
-    sources: str
-
-
-class NotInEnum(Finding):
-    """An argument that is none of the values it declares itself."""
-
-    code = "FD534"
-    title = "`{value}` is not one of the values of `{name}`"
-    label = "{suggestion}"
-    help = "use one of {choices}"
-    name: str
-    value: str
-    choices: Sequence[str]
-
-    def words(self) -> dict[str, str]:
-        """The value and what was probably meant."""
-        return super().words() | {"suggestion": suggest(self.value, self.choices)}
-
-
-class NotInInputEnum(NotInEnum):
-    """An argument that is none of the values of the template's input, which Argo does not check."""
-
-    code = "FD535"
-    severity = "warning"
-
-
-class NoArtifactSource(Finding):
-    """An artifact argument without a source."""
-
-    code = "FD536"
-    title = "artifact `{name}` comes from nowhere"
-    label = "{hint}"
-    help = "{way}"
-    name: str
-    source: str = ""
-
-    def words(self) -> dict[str, str]:
-        """The artifact, the mistake in its source, and the fix."""
-        hint = "needs `from` or a location"
-        way = (
-            "add `from`, or a location such as `s3`; `fromExpression` works in the outputs of a template only"
-        )
-        if self.source:
-            hint = f"`{self.source}` names no artifact"
-            tag = TAG.search(self.source)
-            meant = misspelt((self.source if tag is None else tag[1]).strip())
-            way = f"write a tag such as `{{{{tasks.a.outputs.artifacts.{self.name}}}}}`"
-            if isinstance(meant, LiteralTag) and meant.meant:
-                way = f"write `{{{{{meant.meant}}}}}`"
-        return super().words() | {"hint": hint, "way": way}
-
-
-class TwoArtifactSources(Finding):
-    """An artifact argument with two sources."""
-
-    code = "FD537"
-    title = "artifact `{name}` has both `from` and `fromExpression`"
-    label = "only one of them is possible"
-    help = "keep `from` or `fromExpression`"
-    name: str
 
 
 def supplied(view: View) -> Iterator[Problem]:
@@ -429,37 +341,6 @@ def _missing(
             yield Problem(path, MissingArgument(call, what, name, callee.title, way, instead))
 
 
-def values(view: View) -> Iterator[Problem]:
-    """Every argument has one value, from a source that arguments may have, and one that its enum allows.
-
-    A value of the workflow may be left out, to be given when the workflow is submitted; but a CronWorkflow
-    submits its runs itself.
-    """
-    for call in (*view.outlines, *view.hooks):
-        arguments = call.data.get("arguments")
-        if arguments is None:
-            continue
-        for parameter in arguments.get("parameters") or ():
-            if parameter.get("value") is None or "valueFrom" in parameter or "enum" in parameter:
-                yield from _values(arguments, call.path)
-                break
-        if "artifacts" in arguments:
-            yield from _artifacts(arguments, call.path)
-        callee = call.callee
-        if callee is not None and callee.enums:
-            for index, parameter in enumerate(entries(arguments, "parameters")):
-                choices = callee.enums.get(parameter.get("name") or "", ())
-                place = (*call.path, "arguments", "parameters", index, "value")
-                for path, value in handed(view, call, string(parameter, "value"), place) if choices else ():
-                    if _is_another(value, choices) and (value or path == place):
-                        yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
-    arguments = inside(view.spec, "arguments")
-    yield from _artifacts(arguments, view.path)
-    for problem in _values(arguments, view.path, () if view.kind == "CronWorkflow" else _BY_HAND):
-        if not isinstance(problem.finding, NoValue) or view.kind == "CronWorkflow":
-            yield problem
-
-
 def to_be_given(view: View) -> Iterator[Problem]:
     """The parameters of a workflow have values; flowdsl's own output omits those that must be given at submission.
 
@@ -477,96 +358,3 @@ def to_be_given(view: View) -> Iterator[Problem]:
                     finding = NeededAtStart(name, what, template.title, declared=True)
                     break
             yield Problem((*view.path, "arguments", "parameters", index), finding)
-
-
-def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
-    """The findings about artifacts among arguments that have no source, or two."""
-    for index, artifact in enumerate(entries(arguments, "artifacts")):
-        place = (*path, "arguments", "artifacts", index)
-        source: str = artifact.get("from") or ""
-        if not source and not has_location(artifact):
-            yield Problem(place, NoArtifactSource(artifact.get("name") or ""))
-        elif source and not _names_something(source):
-            yield Problem((*place, "from"), NoArtifactSource(artifact.get("name") or "", source))
-        if artifact.get("from") and artifact.get("fromExpression"):
-            yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
-
-
-_ARTIFACTS = ("tasks.", "steps.", "inputs.artifacts.", "workflow.outputs.", "item", "{{")
-
-
-def _names_something(source: str) -> bool:
-    """Whether the text of a `from`, with or without braces, starts like the name of an artifact.
-
-    An `item` may become such a name. Source: Argo Workflows, resolveArtifact in scope.go.
-    """
-    tag = TAG.search(source)
-    return (source if tag is None else tag[1]).strip().startswith(_ARTIFACTS)
-
-
-def handed_on(view: View) -> Iterator[Problem]:
-    """The sources of the output artifacts of DAGs and step lists are artifacts."""
-    for template in view.templates:
-        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
-            source = string(artifact, "from")
-            if template.body in GRAPH_BODIES and source and not _names_something(source):
-                path = (*template.path, "outputs", "artifacts", index, "from")
-                yield Problem(path, NoArtifactSource(artifact.get("name") or "", source))
-
-
-_BY_HAND = ("supplied", "event")
-"""Sources of values that are given when a run starts, which no call of a template has."""
-
-
-def _values(arguments: Object, path: Path, more: tuple[str, ...] = ()) -> Iterator[Problem]:
-    """The findings about parameters among arguments that have no value, or one from a wrong source.
-
-    `more`: sources that they may have besides a ConfigMap, which supply the value later.
-    """
-    parameters = entries(arguments, "parameters")
-    for index, parameter in enumerate(parameters):
-        name: str = parameter.get("name") or ""
-        here = (*path, "arguments", "parameters", index)
-        source: Object | None = parameter.get("valueFrom")
-        if parameter.get("value") is None and source is None:
-            yield Problem(here, NoValue(name))
-        if source is not None:
-            wrong = [field for field in FORBIDDEN_SOURCES if source.get(field)]
-            right = [field for field in ("configMapKeyRef", *_BY_HAND) if source.get(field) is not None]
-            if wrong or not right or not (more or has_value(parameter)):
-                found = " and ".join(f"`{field}`" for field in wrong or source) or "without a source"
-                listed = ", ".join(f"`{field}`" for field in ("configMapKeyRef", *more[:-1]))
-                listed += f" or `{more[-1]}`" if more else ""
-                yield Problem((*here, "valueFrom"), BadSource(name, found, listed))
-    yield from _enums(parameters, path)
-
-
-def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
-    """The findings about parameters whose value is not in their own enum."""
-    for index, parameter in enumerate(parameters):
-        choices: list[str] = parameter.get("enum") or []
-        value: str | None = parameter.get("value")
-        if _is_another(value, choices):
-            here = (*path, "arguments", "parameters", index, "value")
-            yield Problem(here, NotInEnum(parameter.get("name") or "", value, choices))
-
-
-def _is_another(value: object, choices: Sequence[str]) -> TypeGuard[str]:
-    """Whether a value is a known text that is not among the choices, if there are any."""
-    return bool(choices) and isinstance(value, str) and "{{" not in value and value not in choices
-
-
-def defaults(view: View) -> Iterator[Problem]:
-    """The values and defaults of template inputs are in their enums."""
-    for template in view.templates:
-        if not template.enums:
-            continue
-        for index, parameter in enumerate(template.data["inputs"]["parameters"]):
-            choices = template.enums.get(parameter.get("name") or "", ())
-            for field in ("value", "default"):
-                value: str | None = parameter.get(field)
-                if value == "" and template.body == "suspend":
-                    continue  # no answer yet
-                if _is_another(value, choices):
-                    path = (*template.path, "inputs", "parameters", index, field)
-                    yield Problem(path, NotInInputEnum(string(parameter, "name"), value, choices))
