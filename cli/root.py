@@ -12,6 +12,7 @@ from flowdsl import __version__
 from flowdsl.cli.display.report import Format
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import STDIN, Refused
+from flowdsl.compiler.argo_versions import LATEST, ArgoVersion
 from flowdsl.runtime.phases import RunPhase
 
 if TYPE_CHECKING:
@@ -91,8 +92,8 @@ def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
 FormatOption = Annotated[Format, Parameter(help="How to show findings.")]
 ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
 VersionOption = Annotated[
-    Literal["3.6", "3.7", "4.0", "4.1"] | None,
-    Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
+    ArgoVersion | None,
+    Parameter(help=f"A version of Argo; else that of the cluster, or {LATEST}."),
 ]
 OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output)]
 OutputOrFolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output_or_folder)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.argo_versions import LATEST
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.lint.config_maps import config_maps, lacking
 from flowdsl.compiler.lint.makers import decided, maker
@@ -11,7 +12,7 @@ from flowdsl.compiler.lint.pods.limits import for_version
 from flowdsl.compiler.lint.variables import arguments
 from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted, exchanged_kind
-from flowdsl.compiler.schema.versions import LATEST, misfits, was_right
+from flowdsl.compiler.schema.versions import misfits, was_right
 from flowdsl.compiler.tree import is_mapping, value_at
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related, near

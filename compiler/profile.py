@@ -9,6 +9,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
+from flowdsl.compiler.argo_versions import LATEST
 from flowdsl.grammar.image import completed
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -76,7 +77,7 @@ class Profile(NamedTuple):
     """One cluster. The one without a name is no cluster: it has what is true of any."""
 
     name: str = ""
-    argo: str = "4.1"
+    argo: str = LATEST
     context: str | None = None
     namespace: str | None = None
     labels: Mapping[str, str] = {}

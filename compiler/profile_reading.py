@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast, get_args
 
+from flowdsl.compiler.argo_versions import LATEST, VERSIONS
 from flowdsl.compiler.findings.profile import BadSetting, OwnShortName, UnknownCluster, UnknownSetting
 from flowdsl.compiler.options.placement import LABELS
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile, Sharing, Spot
-from flowdsl.compiler.schema.versions import VERSIONS
 from flowdsl.compiler.taints import toleration
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import near
@@ -234,7 +234,7 @@ def _text(value: object) -> str:
 
 def _version(value: object) -> str:
     if value not in VERSIONS:
-        raise _Bad(f"one of {', '.join(VERSIONS)}, in quotes", 'argo = "4.1"')
+        raise _Bad(f"one of {', '.join(VERSIONS)}, in quotes", f'argo = "{LATEST}"')
     return str(value)
 
 

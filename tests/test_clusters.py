@@ -11,8 +11,9 @@ import pytest
 
 from flowdsl.cli.app import run
 from flowdsl.cli.pipelines.compiling import Judged, Target, judge
+from flowdsl.compiler.argo_versions import LATEST, VERSIONS
 from flowdsl.compiler.schema import fields
-from flowdsl.compiler.schema.versions import LATEST, SINCE, VERSIONS, misfits
+from flowdsl.compiler.schema.versions import SINCE, misfits
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples/clusters/training.py"

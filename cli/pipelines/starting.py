@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flowdsl.cli.files import save
 from flowdsl.cli.process import DONE, Refused, err
+from flowdsl.compiler.argo_versions import LATEST
 from flowdsl.grammar.reason import said
 
 _PIPELINE = '''\
@@ -86,11 +87,11 @@ def test_a_poor_model_is_not(run_pipeline: RunPipeline, tmp_path: Path) -> None:
     run = run_pipeline(line, fakes={"train": Trained(model, 0.1)})
     assert run.steps["publish"].phase == "Skipped"
 '''
-_SETTINGS = """\
+_SETTINGS = f"""\
 # What clusters are like, so that pipelines need not say it: docs/guide/clusters.md of flowdsl.
 # `flowdsl compile pipeline.py --cluster onprem` compiles for this one.
 [clusters.onprem]
-argo = "4.1"
+argo = "{LATEST}"
 """
 _FILES = {
     "pipeline.py": _PIPELINE,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.argo_versions import LATEST, VERSIONS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import fields, is_type
 from flowdsl.compiler.schema.findings import MissingField, RepeatedEntry, UnknownField, WrongType
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.tree import Path
-
-VERSIONS = ("3.6", "3.7", "4.0", "4.1")
-LATEST = VERSIONS[-1]
 
 _SINCE: dict[str, dict[str, tuple[str, ...]]] = {
     "3.7": {

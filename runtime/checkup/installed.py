@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.schema.versions import VERSIONS
+from flowdsl.compiler.argo_versions import VERSIONS
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import (
     CLUSTER_TEMPLATE,
