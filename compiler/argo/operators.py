@@ -200,12 +200,13 @@ def _roles(first: str, count: int, roles: Sequence[str]) -> tuple[str, str]:
 class Form(NamedTuple):
     """A kind of object that creates the pods of a step, and the conditions of its end.
 
-    `container`, `port`: the names that the container of the step, and the port on which it listens, must have. `pod`,
-    `labels`: additional fields of its pods. `host`: the host name of a pod, from the name of the object; empty where
-    the operator sets it. `indexed`: whether each knows its index, by the annotation of an Indexed Job; else a line of
-    Python, `number`, finds it. `spec`: from the ends of a step and the templates of its pods. `conditions`: of success
-    and of failure; None where another object starts the pods, and they are waited for there, by the node `waiter`.
-    `marks`: its labels.
+    `room`: for how many characters of the step's name its own has room, before what is appended, such as
+    `-worker-0-999-abcde`. `container`, `port`: the names that the container of the step, and the port on which it
+    listens, must have. `pod`, `labels`: additional fields of its pods. `host`: the host name of a pod, from the name of
+    the object; empty where the operator sets it. `indexed`: whether each knows its index, by the annotation of an
+    Indexed Job; else a line of Python, `number`, finds it. `spec`: from the ends of a step and the templates of its
+    pods. `conditions`: of success and of failure; None where another object starts the pods, and they are waited for
+    there, by the node `waiter`. `marks`: its labels.
     """
 
     version: str
@@ -213,6 +214,7 @@ class Form(NamedTuple):
     container: str
     spec: Callable[..., Json]
     conditions: Callable[[ir.Distributed], tuple[str, str]] | None
+    room: int
     port: str = ""
     pod: Mapping[str, Any] = {}
     labels: Mapping[str, str] = {}
@@ -230,6 +232,7 @@ FORMS: dict[str, Form] = {
         "main",
         _indexed,
         _completed,
+        room=40,
         pod={"subdomain": NAME, "restartPolicy": "Never"},
         labels={MEMBER: NAME},
         host=f"{{job}}-{{number}}.{NAME}",
@@ -241,6 +244,7 @@ FORMS: dict[str, Form] = {
         "main",
         _set,
         _terminal,
+        room=29,
         pod={"restartPolicy": "Never"},
         host=f"{{job}}-{_JOB}-0-{{number}}.{{job}}",
         indexed=True,
@@ -251,6 +255,7 @@ FORMS: dict[str, Form] = {
         "pytorch",
         _pytorch,
         _mastered,
+        room=33,
         port="pytorchjob-port",
         number=_RANKED,
     ),
@@ -260,6 +265,7 @@ FORMS: dict[str, Form] = {
         "tensorflow",
         _tensorflow,
         _cast,
+        room=33,
         port="tfjob-port",
         host="{job}-{role}-{number}",
         number=_CAST,
@@ -270,6 +276,7 @@ FORMS: dict[str, Form] = {
         _NODE,
         _runtime,
         None,
+        room=31,
         pod={"restartPolicy": "Never"},
         host=f"{{job}}-{_NODE}-0-{{number}}.{{job}}",
         indexed=True,
@@ -282,6 +289,7 @@ FORMS: dict[str, Form] = {
         "mpi",
         _mpi,
         _launched,
+        room=33,
         number=_STARTED,
     ),
 }

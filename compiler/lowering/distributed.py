@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
+from flowdsl.compiler.argo.operators import FORMS
 from flowdsl.compiler.findings.distributed import (
     BesideDistributed,
     ReadByWorkers,
@@ -229,17 +230,13 @@ def _collecting(
     return ir.Template(name, here, template.outputs, pod, template.place, template.places, settings)
 
 
-#: The longest prefix, before what an operator appends: `-worker-999`, `-worker-0-999-abcde`.
-_ROOM = {"": 40, "jobset": 29, "trainjob": 31, "pytorchjob": 33, "tfjob": 33, "mpijob": 33}
-
-
 def _short(name: str, operator: str) -> str:
     """The prefix for names of Services and Jobs: with digest, attempt and number a host name of 63 characters.
 
     The name of a Service or JobSet begins with a letter. Source: Kubernetes, RFC 1035 label names; JobSet,
     pkg/webhooks.
     """
-    return f"{'' if name[0].isalpha() else 'step-'}{name[: _ROOM[operator]]}".rstrip("-")
+    return f"{'' if name[0].isalpha() else 'step-'}{name[: FORMS[operator].room]}".rstrip("-")
 
 
 def _given(inputs: tuple[ir.Input, ...]) -> tuple[ir.Argument, ...]:

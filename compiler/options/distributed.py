@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from flowdsl.compiler.findings.distributed import (
     BesideDistributed,
@@ -17,7 +17,7 @@ from flowdsl.compiler.options import placement, resources
 from flowdsl.compiler.options.control import BY_CODE
 from flowdsl.compiler.options.reading import Wrong, one_of, said, whole
 from flowdsl.compiler.options.resources import wanted
-from flowdsl.distributed import MPI, Operator, TensorFlow, Torch
+from flowdsl.distributed import MPI, Operator, TensorFlow, TensorFlowOperator, Torch, TorchOperator
 from flowdsl.distributed import Distributed as Written
 from flowdsl.volume import Secret
 
@@ -34,8 +34,8 @@ _FRAMEWORKS: dict[type, Literal["torch", "tensorflow", "mpi"]] = {
     MPI: "mpi",
 }
 _OPERATORS: dict[type, tuple[Operator, ...]] = {
-    Torch: ("pytorchjob", "jobset", "trainjob"),
-    TensorFlow: ("tfjob", "jobset", "trainjob"),
+    Torch: get_args(TorchOperator),
+    TensorFlow: get_args(TensorFlowOperator),
     MPI: ("mpijob",),
 }
 
