@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.doubts import literal, sharing, unlikely
+from flowdsl.compiler.lint.doubts import literal, memoized, sharing, unlikely
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
@@ -28,4 +28,5 @@ OF_YAML: tuple[Rule, ...] = (
     literal.paths,
     literal.places,
     sharing.sharing,
+    memoized.memoized,
 )
