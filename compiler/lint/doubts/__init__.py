@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.doubts import literal, memoized, sharing, unlikely
+from flowdsl.compiler.lint.doubts import literal, memoized, sharing, unlikely, unwritten
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
@@ -29,4 +29,5 @@ OF_YAML: tuple[Rule, ...] = (
     literal.places,
     sharing.sharing,
     memoized.memoized,
+    unwritten.unwritten,
 )

@@ -1,0 +1,165 @@
+"""Outputs in files that nothing writes, as far as the program of a template is visible: a script, or words of a shell.
+
+A file is looked for by its name. If the program does not have it, but writes one of a similar name, or can be seen to
+write no other, the output is missing. What is in volumes, input artifacts or the image may come from elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.pods.bodies import NeverGiven
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.diagnostic import near
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Path
+
+
+def unwritten(view: View) -> Iterator[Problem]:
+    """Files of outputs are written by the program of their template."""
+    for template in view.templates:
+        if template.body not in ("container", "script"):
+            continue
+        files = [each for each in _outputs(template) if "{{" not in each[2]]
+        container = inside(template.data, template.body)
+        if not files or container.get("envFrom") or template.data.get("podSpecPatch"):
+            continue
+        words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
+        if template.body == "script":
+            words.append(template.source)
+        text = "\n".join([*words, *(string(each, "value") for each in entries(container, "env"))])
+        others = {file for _, _, file in files} | _places(template)
+        written = sorted({match[1] for match in _WRITTEN.finditer(text)} - others)
+        for path, name, file in files:
+            base = file.rpartition("/")[2]
+            if base in text or any(_is_in(file, each) or _is_in(each, file) for each in _places(template)):
+                continue
+            if meant := near(file, written, 0.75):
+                gives = f"the program writes `{meant}`, and not `{file}`"
+                yield Problem(
+                    path, NeverGiven(name, gives).with_help(f"write the path of the file: `{meant}`")
+                )
+            elif file.startswith("/tmp/") and _writes_nothing_else(words):
+                gives = f"nothing here writes `{file}`"
+                yield Problem(path, NeverGiven(name, gives).with_help("write the file, or remove the output"))
+
+
+_WRITTEN = regex(
+    r"""(?:>|\btee |\bopen\(|\bPath\(|\bto_\w+\(|\bsave\w*\()\s*['"]?(/[\w./+-]++)(?!['"]?\s*[$*{%+.])"""
+)
+"""What a program visibly writes: behind `>`, or where Python usually names a file."""
+
+
+def _outputs(template: Template) -> Iterator[tuple[Path, str, str]]:
+    """The outputs of a template that have to be there: their places, names and files."""
+    for index, each in enumerate(entries(template.data, "outputs", "parameters")):
+        source = inside(each, "valueFrom")
+        if (file := string(source, "path")) and source.get("default") is None:
+            path = (*template.path, "outputs", "parameters", index, "valueFrom", "path")
+            yield path, string(each, "name"), file.rstrip("/")
+    for index, each in enumerate(entries(template.data, "outputs", "artifacts")):
+        if (file := string(each, "path")) and not each.get("optional"):
+            yield (
+                (*template.path, "outputs", "artifacts", index, "path"),
+                string(each, "name"),
+                file.rstrip("/"),
+            )
+
+
+def _places(template: Template) -> set[str]:
+    """Paths at which files may come from elsewhere."""
+    container = inside(template.data, template.body)
+    mounts = (string(each, "mountPath") for each in entries(container, "volumeMounts"))
+    inputs = (string(each, "path") for each in entries(template.data, "inputs", "artifacts"))
+    return {each.rstrip("/") for each in (*mounts, *inputs) if each}
+
+
+def _is_in(file: str, folder: str) -> bool:
+    return file == folder or file.startswith(f"{folder}/")
+
+
+def _writes_nothing_else(words: list[str]) -> bool:
+    """Whether a command line certainly writes only files that it names."""
+    program = words[0].rpartition("/")[2] if words else ""
+    if program in ("sh", "bash", "ash", "dash") and len(words) == (2 if words[1:2] != ["-c"] else 3):
+        return _is_plain_shell(words[-1])
+    if program.startswith("python") and len(words) == (2 if words[1:2] != ["-c"] else 3):
+        return _is_plain_python(words[-1])
+    return program in ("echo", "printf", "sleep", "date", "true", "false")
+
+
+_QUOTES = regex(r"""'[^']*'|"(?:[^"\\$`]|\\.|\$\w+|\$\{\w+\})*\"""")
+_APART = regex(r"[\n;&|()]+")
+_FIRST = regex(r"\s*(?:(?:then|else|do|if|elif|while|until|!|\{)\s+|\w+=\S*\s+)*(\S*)")
+_PLAIN = frozenset(
+    (
+        *("#", ":", "[", "[[", "base64", "basename", "break", "case", "cat", "continue", "cut"),
+        *("date", "dirname", "do", "done", "echo", "else", "esac", "exit", "export", "expr"),
+        *("false", "fi", "for", "grep", "head", "hostname", "id", "if", "in", "jq", "let"),
+        *("local", "ls", "md5sum", "printf", "pwd", "read", "return", "seq", "set", "sha256sum"),
+        *("shift", "shuf", "sleep", "sort", "stat", "tail", "test", "then", "tr", "true"),
+        *("uname", "uniq", "unset", "wc", "whoami", "while", "}"),
+    )
+)
+"""Commands and words of a shell that write to their output alone."""
+
+
+def _is_plain_shell(source: str) -> bool:
+    """Whether a shell runs only well-known commands, and names each file that it writes."""
+    bare = _QUOTES.sub("q", source)
+    if (
+        not set("`\"'*\\").isdisjoint(bare)
+        or "<<" in bare
+        or "{{" in bare
+        or regex(r">\s*\S*\$").search(bare)
+    ):
+        return False
+    firsts = (_FIRST.match(each) for each in _APART.split(bare.replace("$(", "\n")))
+    return all(
+        first is None or first[1] in _PLAIN or first[1].startswith("#") or "=" in first[1] or not first[1]
+        for first in firsts
+    )
+
+
+_MODULES = frozenset(
+    (
+        *("base64", "collections", "csv", "datetime", "decimal", "functools", "hashlib"),
+        *("itertools", "json", "math", "operator", "pickle", "random", "re", "statistics"),
+        *("string", "sys", "textwrap", "time", "typing", "uuid"),
+    )
+)
+
+
+def _is_plain_python(source: str) -> bool:
+    """Whether a script in Python uses only modules that write no files by themselves, and opens none by a variable."""
+    try:
+        nodes = [*ast.walk(ast.parse(source))]
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    for node in nodes:
+        match node:
+            case ast.Import(names=names) if not {each.name.partition(".")[0] for each in names} <= _MODULES:
+                return False
+            case ast.ImportFrom(module=module) if (module or "").partition(".")[0] not in _MODULES:
+                return False
+            case ast.Name(id="exec" | "eval" | "compile" | "__import__" | "globals"):
+                return False
+            case ast.Name(id="open") if not any(
+                isinstance(call, ast.Call)
+                and call.func is node
+                and isinstance((call.args or [node])[0], ast.Constant)
+                for call in nodes
+            ):
+                return False
+            case ast.Attribute(attr="argv" | "modules"):
+                return False
+            case _:
+                pass
+    return True
