@@ -114,26 +114,32 @@ def devices(view: View) -> Iterator[Problem]:
 
 def times(view: View) -> Iterator[Problem]:
     """No `timeout` is longer than the deadline of the run or of its template, and no wait longer than that."""
+    of_run = _deadline("the run", view.spec)
     for template in view.templates:
-        text = string(template.data, "timeout")
+        whole = _seconds(string(template.data, "timeout"))
         pending = string(template.data, "pendingTimeout")
-        whole, waiting = _seconds(text), _seconds(pending)
+        waiting = _seconds(pending)
         if whole is not None and waiting is not None and waiting > whole:
             finding = NeverReached(pending, "the step", in_units(whole), "`pendingTimeout`", "`timeout`")
             yield Problem((*template.path, "pendingTimeout"), finding)
-        limits = [
-            (what, int(str(each)))
-            for what, owner in (("the run", view.spec), ("the step", template.data))
-            if str(each := owner.get("activeDeadlineSeconds")).isdecimal()
-        ]
-        if not text or not limits or "{{" in text:
-            continue
-        what, seconds = min(limits, key=lambda each: each[1])
-        try:
-            if duration(text) > seconds:
-                yield Problem((*template.path, "timeout"), NeverReached(text, what, in_units(seconds)))
-        except GrammarError:
-            pass  # which is reported as such
+        own = _deadline("the step", template.data)
+        for place, limits in (
+            (("timeout",), (*of_run, *own)),
+            (("suspend", "duration"), of_run),
+            (("retryStrategy", "backoff", "duration"), of_run),
+        ):
+            text = string(template.data, *place)
+            seconds = _seconds(text)
+            what, most = min(limits, key=lambda each: each[1], default=("", 0))
+            if seconds is not None and what and seconds > most:
+                finding = NeverReached(text, what, in_units(most), f"`{place[-1]}`")
+                yield Problem((*template.path, *place), finding)
+
+
+def _deadline(what: str, owner: Object) -> list[tuple[str, int]]:
+    """The deadline of a run or step in seconds, with its name, if it is known."""
+    seconds = str(owner.get("activeDeadlineSeconds"))
+    return [(what, int(seconds))] if seconds.isdecimal() else []
 
 
 _OF_A_POD = (
