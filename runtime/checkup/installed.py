@@ -38,9 +38,10 @@ _OWN = (
     "WorkflowTaskResult",
 )
 _USUAL = "argo"
+# The version with which flowdsl is tested: a newer one may read workflows differently.
 _INSTALL = (
     "kubectl create namespace argo && kubectl apply --server-side -n argo -f "
-    "https://github.com/argoproj/argo-workflows/releases/latest/download/install.yaml"
+    "https://github.com/argoproj/argo-workflows/releases/download/v4.1.2/install.yaml"
 )
 
 
