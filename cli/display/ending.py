@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.paint import Paint, paint_of_output
-from flowdsl.cli.display.signs import style_of
+from flowdsl.cli.display.signs import style_of, verb
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, visible
 from flowdsl.cli.files import shown
@@ -383,7 +383,7 @@ def _last(
     run = machine.run.name
     ended = machine.finished if machine.finished is not None else machine.started
     phase = machine.phase or "Pending"
-    how = paint(phase.lower(), style_of(phase))
+    how = paint(verb(phase), style_of(phase))
     first = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
     if machine.message and not (failed and machine.message.startswith("child ")):
         first += f": {line(plain(machine.message))}"

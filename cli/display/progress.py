@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.pace import Pace
+from flowdsl.cli.display.signs import verb
 from flowdsl.cli.display.texts import line as one_line
 from flowdsl.cli.process import err, note, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
@@ -178,7 +179,7 @@ def _line(node: Shown, before: str | None, run: str, instead: str, took: Callabl
     if node.type == "Suspend":
         if phase == RUNNING:
             return ": ".join(filter(None, (f"{name}: waits", plain(node.message), question(node))))
-        return f"{name}: {phase.lower()}{_because(node.message)}" if before else ""
+        return f"{name}: {verb(phase)}{_because(node.message)}" if before else ""
     if node.type not in ("Pod", "HTTP", "Plugin"):
         return ""
     if phase == PENDING:
@@ -192,7 +193,7 @@ def _line(node: Shown, before: str | None, run: str, instead: str, took: Callabl
     if (node.memo or {}).get("hit"):
         return f"{name}: from the cache"
     ended = node.started if node.finished is None else node.finished
-    return f"{name}: {phase.lower()} after {took(ended - node.started)}{_because(node.message)}"
+    return f"{name}: {verb(phase)} after {took(ended - node.started)}{_because(node.message)}"
 
 
 def _name(node: Shown, run: str) -> str:

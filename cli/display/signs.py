@@ -20,6 +20,11 @@ def style_of(phase: str) -> str:
     return SIGNS[phase][1] if phase in SIGNS else ""
 
 
+def verb(phase: str) -> str:
+    """A phase as the verb of a sentence."""
+    return "ended with an error" if phase == "Error" else phase.lower()
+
+
 def plain(stream: object) -> bool:
     """Whether a stream supports ASCII only."""
     encoding: object = getattr(stream, "encoding", None)

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +99,39 @@ def test_a_run_that_fails_shows_the_log_and_how_to_go_on(flowdsl: Callable[..., 
     assert "publish failed; the end of .flowdsl/runs/one/logs/one-" in done.out
     assert "  | publishing SLOW\n" in done.out
     assert "after a change: flowdsl run pipeline.py --from publish --of one\n" in done.out
+
+
+LOSING = """
+from pathlib import Path
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def make() -> Path:
+    Path("made").write_text("made")
+    return Path("made")
+
+
+@step(image="python:3.12-slim")
+def use(made: Path) -> str:
+    return made.read_text()
+
+
+@pipeline
+def losing() -> str:
+    return use(make())
+"""
+
+
+def test_a_run_with_an_error_says_so(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "losing.py").write_text(LOSING)
+    assert flowdsl("losing.py", "--name", "one").code == 0
+    shutil.rmtree(".flowdsl/runs/one/artifacts/one")
+    done = flowdsl("losing.py", "--name", "two", "--from", "use", "--of", "one")
+    assert done.code == 1
+    assert re.search(r"^use: ended with an error after .*: init: Error", done.err, re.MULTILINE)
+    assert re.search(r"^two ended with an error after \d+\.\ds$", done.out, re.MULTILINE)
 
 
 SILENT = """\
