@@ -10,47 +10,71 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.texts import TextType
 from flowdsl.tracing.trace import Call, rewritten
 from flowdsl.values import types as t
-from flowdsl.values.expr import Best, Either, Get, Join, Many, Op, Out, Param, Rows, children
+from flowdsl.values.expr import (
+    Best,
+    Const,
+    Either,
+    Get,
+    Join,
+    Many,
+    OnVolume,
+    Op,
+    Out,
+    Param,
+    Rows,
+    Stored,
+    children,
+    leaves,
+)
 from flowdsl.values.value import part_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from flowdsl.pipeline import PipelineDef
-    from flowdsl.places.place import Place
-    from flowdsl.tracing.trace import Graph, Trace
+    from flowdsl.tracing.trace import Graph, Loop, Trace
     from flowdsl.values.expr import Expr
 
+_KNOWN = (Const, OnVolume, Stored)
 _Found = tuple[str, Related]
 """The float, and where it became one."""
 
 
 def floats(trace: Trace) -> Iterator[Diagnostic]:
     """Texts with a float that a called pipeline returns or gets, and that Argo computes or takes from a list."""
-    origins = _Origins(trace)
+    calls = calls_by_target([trace])
     for graph in trace.graphs.values():
         for expr, _, place in uses(graph):
-            yield from _in_texts(expr, graph, place, origins)
+            for text in _texts(expr):
+                origins = _Origins(trace.graphs, calls)
+                floats = (origins.of(part, graph) for part in children(text) if part.type == t.FLOAT)
+                if found := next(filter(None, floats), None):
+                    yield Diagnostic(TextType(found[0]), place, (found[1],))
 
 
-def _in_texts(expr: Expr, graph: Graph, place: Place, origins: _Origins) -> Iterator[Diagnostic]:
+def _texts(expr: Expr) -> Iterator[Join]:
     if isinstance(expr, Join):
-        found = next(
-            filter(None, (origins.of(part, graph) for part in children(expr) if part.type == t.FLOAT)), None
-        )
-        if found is not None:
-            yield Diagnostic(TextType(found[0]), place, (found[1],))
+        yield expr
         return
     for child in children(expr):
-        yield from _in_texts(child, graph, place, origins)
+        yield from _texts(child)
+
+
+def _taken(loop: Loop) -> Collection[str]:
+    """The parameters whose items Argo takes out of lists: all, unless each item is known now."""
+    if loop.rows is None:
+        return loop.lists
+    known = all(type(leaf) in _KNOWN for _, item in loop.computed for leaf in leaves(item))
+    return () if known else loop.rows[0]
 
 
 class _Origins:
-    """The origins of floats, through pipelines."""
+    """The origins of the floats in one text, through pipelines."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.graphs = trace.graphs
-        self.calls = calls_by_target([trace])
+    def __init__(self, graphs: Mapping[int, Graph], calls: Mapping[int, list[Call]]) -> None:
+        self.graphs = graphs
+        self.calls = calls
+        self.asked: set[tuple[int, str]] = set()
 
     def of(self, expr: Expr, graph: Graph) -> _Found | None:
         """The float that Argo formatted in another pipeline; None for any other."""
@@ -79,16 +103,15 @@ class _Origins:
         return self._at(result, graph, Related(task.site, "returned here"))
 
     def _given(self, pipeline: PipelineDef, name: str) -> _Found | None:
+        if (id(pipeline), name) in self.asked:  # what a call returns may be given to one of the same pipeline
+            return None
+        self.asked.add((id(pipeline), name))
         for call in self.calls.get(id(pipeline), []):
-            rows = () if call.loop is None else (call.loop.lists, *(call.loop.rows or ()))
             here = Related(call.site, "given here")
-            for given in (call.arguments, *rows):
-                if name not in given:
-                    continue
-                if call.loop is not None and given is call.loop.lists:
-                    return "float that Argo takes out of a list or dict", here
-                if found := self._at(given[name], call.graph, here):
-                    return found
+            if call.loop is not None and name in _taken(call.loop):
+                return "float that Argo takes out of a list or dict", here
+            if name in call.arguments and (found := self._at(call.arguments[name], call.graph, here)):
+                return found
         return None
 
     def _at(self, expr: Expr, graph: Graph, here: Related) -> _Found | None:

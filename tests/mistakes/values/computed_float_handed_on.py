@@ -47,6 +47,17 @@ def listed(loss: float) -> None:
 
 
 @pipeline
+def mixed(loss: float) -> None:
+    report(f"one of two: {loss}")
+
+
+@pipeline
+def same(loss: float) -> float:
+    report(f"again: {loss}")
+    return loss
+
+
+@pipeline
 def nightly(rows: int, rate: float = 1.0) -> None:
     computed, kept = half(rows), whole(rows)
     report(f"half a loss: {computed.loss} of {computed.rows}")
@@ -58,3 +69,7 @@ def nightly(rows: int, rate: float = 1.0) -> None:
     some = fan_out(whole.options(name="wholes"), over={"rows": [1, 2]})
     report.options(name="wholes-first")(f"the first: {some[0].loss}")
     fan_out(listed, over={"loss": losses(rows)})
+    fan_out(mixed, over={"loss": [rate, 2.0]})
+    once = same(kept.loss)
+    twice = same(once)
+    report.options(name="twice")(f"the same: {twice}")
