@@ -453,6 +453,7 @@ class _Unit:
 
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler.lowering.after_cache_hits import attached
+        from flowdsl.compiler.lowering.allowed_failures import borne
         from flowdsl.compiler.lowering.ends import too_large
         from flowdsl.compiler.lowering.locks import locks_inside
         from flowdsl.compiler.lowering.lower import Lowering
@@ -472,4 +473,5 @@ class _Unit:
         parted, waiting = split(program._replace(source=self._digest(trace)))
         self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(Waiting(one.name), one.place) for one in waiting)
-        return parted._replace(templates=tuple(attached([*parted.templates])))  # in groups, too
+        templates = attached(borne([*parted.templates], lowering.end))  # in groups, too
+        return parted._replace(templates=tuple(templates))

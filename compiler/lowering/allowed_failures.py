@@ -8,6 +8,7 @@ node before it. Source: assessDAGPhase and getOutboundNodes in workflow/controll
 
 from __future__ import annotations
 
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
@@ -25,6 +26,7 @@ NONE: frozenset[str] = frozenset()
 def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Template]:
     """The templates, with an end task in each graph whose failures would fail a graph that tolerates them.
 
+    Large graphs are in groups already: a task that waits for a group is after all its last tasks.
     `name` returns a name for the template of these end tasks.
     """
     if not any(
@@ -39,7 +41,9 @@ def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Temp
     end = name()
     made = [_ended(one, end) if one.name in reach.found else one for one in templates]
     last = next(one for one in templates if one.name in reach.found)
-    return [*made, ir.Template(end, (), (), ir.Graph((idle("nothing", last.place),)), last.place)]
+    graphs = [one for one in made if isinstance(one.body, ir.Graph)]
+    pods = [one for one in made if not isinstance(one.body, ir.Graph)]
+    return [*graphs, ir.Template(end, (), (), ir.Graph((idle("nothing", last.place),)), last.place), *pods]
 
 
 def _bears(task: ir.Task) -> bool:
@@ -73,13 +77,14 @@ class _Reach:
         graph = self.graphs.get(name)
         if graph is None:
             return NONE
-        tasks: dict[str, ir.Task] = {}
+        tasks = {task.name: task for task in graph.tasks}
         own: dict[str, frozenset[str]] = {}  # if it runs
         past: dict[str, frozenset[str]] = {}  # if it does not
         omitted: set[str] = set()
         waited: set[str] = set()
-        for task in graph.tasks:
-            tasks[task.name] = task
+        before = {task.name: task.before for task in graph.tasks}
+        # A group has the place of its first task, so it may be before what it waits for.
+        for task in map(tasks.__getitem__, TopologicalSorter(before).static_order()):
             waited.update(task.before)
             if task.ended or any(one in omitted for one in task.after):
                 omitted.add(task.name)

@@ -13,7 +13,6 @@ from flowdsl.compiler.encode import choices
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import handed
 from flowdsl.compiler.lowering.after_cache_hits import attached
-from flowdsl.compiler.lowering.allowed_failures import borne
 from flowdsl.compiler.lowering.graphs import Graphs
 from flowdsl.compiler.lowering.pods import Pods, Written
 from flowdsl.compiler.lowering.registries import pulled
@@ -60,13 +59,13 @@ class Lowering:
 
     def program(self) -> ir.Program:
         """The program."""
-        owner, names = self.root.owner, self.variants.names
+        owner = self.root.owner
         options, _ = pipeline_options(owner.options, owner.option)
         name = slug(str(options.get("name", owner.name)))
         entry, leave = self._graphs()
         if self.planner.cached:
             self._cache(name)
-        templates = attached(borne(self.written.templates, lambda: names.name("succeed", "ends of graphs")))
+        templates = attached(self.written.templates)
         # Graphs in the order they are reached, then steps as they are defined: one more call moves no template.
         graphs = [one for one in templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in templates if not isinstance(one.body, ir.Graph)]
@@ -89,6 +88,10 @@ class Lowering:
             objectives=tuple((template, *one) for template, one in self.written.objectives.items()),
             signatures=self.written.signatures,
         )
+
+    def end(self) -> str:
+        """A name for the template of tasks that end graphs."""
+        return self.variants.names.name("succeed", "ends of graphs")
 
     def _graphs(self) -> tuple[str, str | None]:
         """Write the graph at which a run begins, and the one at its end, if there is one; their names."""

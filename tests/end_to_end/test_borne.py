@@ -109,6 +109,14 @@ BODIES = {
     with when(runs.best.accuracy > limit):
         tell(runs.best.accuracy, good)
 """,
+    "a task beside it": MAIN
+    + """\
+    one, two = tell(1.0), tell(2.0)
+    attempt.options(may_fail=True, after=[one])(two)
+    with when(one > limit):
+        tell.options(name="first")(one, good)
+        tell.options(name="second")(two, good)
+""",
     "the end of a run": MAIN
     + "    tell(1.0, good)\n    with on_exit():\n"
     + """\
