@@ -284,7 +284,14 @@ func (w *world) podRuns(event worldEvent) {
 }
 
 // podEnds ends all containers of a pod, and lets its executor report. As a server gives them, times are whole seconds.
+// Argo has labelled the pod of a node that has ended already, and does not see it any more.
 func (w *world) podEnds(event worldEvent) {
+	if node, err := w.node(event.Node); err == nil && node.Phase.Fulfilled(node.TaskResultSynced) {
+		event.Outputs.ExitCode = nil // which only the pod has
+		w.report(event.Node, event.Outputs, "true")
+		delete(w.pods, event.Node)
+		return
+	}
 	w.report(event.Node, event.Outputs, "true")
 	w.podChanges(event.Node, func(pod *apiv1.Pod) {
 		codes := map[string]int32{common.WaitContainerName: 0}

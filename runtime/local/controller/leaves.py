@@ -330,6 +330,13 @@ def pod_runs(run: Run, node: Node, ip: str) -> None:
 def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> None:
     """A pod has ended; `over`: whether the run had already ended."""
     execution = run.running.pop(node.id)
+    if (
+        node.phase == SUCCEEDED
+    ):  # a daemon that was ended: Argo looks at its pod no more (queuePodsForCleanup)
+        handed = {key: value for key, value in (outcome.outputs or {}).items() if key != "exitCode"}
+        if handed and not over:
+            node.outputs = handed
+        return
     containers = outcome.containers or {}
     for one in several(part(execution.template, "containerSet"), "containers"):
         child = run.nodes[f"{node.name}.{one['name']}"]
@@ -340,9 +347,6 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
             node.outputs = outcome.outputs or None
             run.mark(node, outcome.phase, outcome.message)
         return
-    needless = node.phase == SUCCEEDED  # a daemon that was ended
-    if needless and over:
-        return  # Argo does not check its pod any more
     if node.failed and not node.runs:
         return  # it was stopped before it started
     node.outputs = outcome.outputs or None
@@ -357,8 +361,7 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
         node.finished = None
         message = message or node.message
     run.mark(node, phase, message, runs=False)
-    if not needless:
-        execution.body_ended(node)
+    execution.body_ended(node)
 
 
 # --- suspended nodes -------------------------------------------------------------------------------
