@@ -198,7 +198,14 @@ def _awaited(manifest: str) -> tuple[str, _Status | None, Object]:
 def _never(asked: Requirement, kind: str, status: _Status, text: str) -> NeverEqual | None:
     """The finding about a comparison that no object of a kind satisfies."""
     root, _, field = asked.key.partition(".")
-    if asked.holds_of_nothing or root != "status" or not field:
+    if asked.holds_of_nothing:
+        return None
+    if root not in _OF_OBJECTS:
+        small = {each.lower(): each for each in (*status.fields, *filter(None, (status.field,)))}
+        meant = small.get((field if root.lower() == "status" else root).lower())
+        way = f"write `status.{meant}`"
+        return NeverEqual(text, "false", f"a {kind} has no `{root}`", way) if meant else None
+    if root != "status" or not field:
         return None
     word = asked.values[0] if asked.values else ""
     if field == status.field and word and not set(status.words).intersection(asked.values):
@@ -210,6 +217,9 @@ def _never(asked: Requirement, kind: str, status: _Status, text: str) -> NeverEq
     if fields and name not in fields and (meant := near(name, fields)) is not None:
         return NeverEqual(text, "false", f"a {kind} has no `status.{name}`", f"write `status.{meant}`")
     return None
+
+
+_OF_OBJECTS = frozenset(("apiVersion", "data", "kind", "metadata", "spec", "status"))
 
 
 def endless(view: View) -> Iterator[Problem]:
