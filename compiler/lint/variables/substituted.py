@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.variables.typing_findings import WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, loop_of
 from flowdsl.compiler.lint.workflow.passed_values import arriving, items_of
+from flowdsl.compiler.lint.workflow.printed import result
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import compact, is_mapping, string
@@ -154,12 +155,15 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         yield shape
     elif place.graph is not None and loop_of(place.graph, name, together=True) is not None:
         yield _LIST
+    elif root in BODY_OF and name not in _OF_NODES:
+        producer, _, output = rest.partition(".")
+        call = place.graph.call(producer) if place.graph is not None and output == "outputs.result" else None
+        printed = None if call is None else result(call)
+        yield from (printed,) if printed else ()
     elif not view.runs:
         return
     elif name in _OF_NODES:
         yield from _node_names(view, name, place)
-    elif root in BODY_OF:
-        return
     elif name == "workflow.name":
         yield from filter(None, (_run_name(view),))
     elif name.startswith("workflow.parameters."):

@@ -105,14 +105,10 @@ def _is_used(call: Call) -> bool:
 
 def _printed(call: Call) -> Iterator[str]:
     """What a task or the items of a loop print, as far as known."""
-    assert call.callee is not None
-    container, script = inside(call.callee.data, "container"), inside(call.callee.data, "script")
-    words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
-    if len(script.get("command") or ()) == 1 and not script.get("args"):
-        words = [script["command"][0], "-c", string(script, "source").strip()]
+    words = _command(call)
     if not words:
         return
-    if _PYTHON.fullmatch(words[0].rpartition("/")[2]):
+    if _is_python(words):
         if len(words) == 3 and words[1] == "-c" and "print(" in words[2] and "{{" not in words[2]:
             yield from _lines_of_python(words[2])
         return
@@ -127,6 +123,37 @@ def _printed(call: Call) -> Iterator[str]:
         text = None if None in found else _echoed([word for word in found if word is not None])
         if text is not None:
             yield text
+
+
+def result(call: Call) -> str | None:
+    """The whole of what a task without a loop prints, if that is obvious: one command, or one `print`."""
+    words = _command(call) if call.callee is not None and not call.loop else []
+    if not words or "\n" in words[-1]:
+        return None
+    if not _is_python(words):
+        return next(_printed(call), None)
+    try:
+        body = ast.parse(words[2]).body if len(words) == 3 and words[1] == "-c" else []
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    match body:
+        case [ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(value)], []))] if "{{" not in words[2]:
+            return str(value).strip()
+        case _:
+            return None
+
+
+def _command(call: Call) -> list[str]:
+    """The command line of a task; that of a script with its source."""
+    assert call.callee is not None
+    container, script = inside(call.callee.data, "container"), inside(call.callee.data, "script")
+    if len(script.get("command") or ()) == 1 and not script.get("args"):
+        return [script["command"][0], "-c", string(script, "source").strip()]
+    return [*(container.get("command") or ()), *(container.get("args") or ())]
+
+
+def _is_python(words: list[str]) -> bool:
+    return _PYTHON.fullmatch(words[0].rpartition("/")[2]) is not None
 
 
 def _items(call: Call) -> list[Any]:
