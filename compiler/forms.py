@@ -292,17 +292,6 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
             return [Param(name, t.TEXT)]
 
 
-def listed(kind: t.Type) -> bool:
-    """Whether a row describes an item of a list with files completely: each file is known by a name."""
-    match kind:
-        case t.File() | t.Maybe(t.File()):
-            return True
-        case t.Record() | t.Fixed() if t.holds_file(kind):
-            return all(listed(part) for _, part in t.keyed(kind))
-        case _:
-            return not t.holds_file(kind)
-
-
 def item_of(kind: t.Type, rows: Expr, number: Item, folder: Expr, file: Form, port: str = "") -> Carried:
     """An item of a list with files, from its row: a file has its name in the folder of the list."""
     if isinstance(kind, (t.Record, t.Fixed)) and t.holds_file(kind):

@@ -258,4 +258,4 @@ def _indexed(expr: Get) -> bool:
     if isinstance(of, Get):
         return isinstance(of.of, Rows) and isinstance(of.key, int) and isinstance(expr.key, str)
     whole = isinstance(expr.type, (t.Record, t.Fixed))
-    return isinstance(of, Rows) and isinstance(expr.key, int) and not whole
+    return isinstance(of, Rows) and not whole

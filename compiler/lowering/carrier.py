@@ -128,6 +128,8 @@ class Carrier:
                     self._carry(item, one, call, crossing) for item, one in zip(items, kinds, strict=True)
                 ]
                 return in_parts(names, parts)
+            case Get(Rows() as several, _) | Get(Get(Rows() as several, _), _) if several.name:
+                return self._entry(several, expr, region)
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
@@ -185,6 +187,13 @@ class Carrier:
         return form, [
             self.resolver.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)
         ]
+
+    def _entry(self, rows: Rows, expr: Expr, region: Region | None) -> tuple[Form, list[Expr]]:
+        """A file of a list or dict that a step returned, by its name in the folder that they are."""
+        assert isinstance(rows.task, Call)
+        folder = Out(rows.task, rows.name, rows.type)
+        form, _ = undigested(*self._file(rows.task, rows.name, folder, region, True))
+        return form, [self.resolver.resolve(expr, region)]
 
     def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(rows.task)]

@@ -21,7 +21,6 @@ from flowdsl.compiler.forms import (
     Parts,
     inside,
     item_of,
-    listed,
     part_types,
     port_names,
     ports,
@@ -247,9 +246,9 @@ class Loops:
         python = isinstance(task, Call) and isinstance(task.target, StepDef) and task.target.kind == "python"
         item = column.type.item if isinstance(column.type, t.Sequence) else kind
         rows: Expr = Const([], t.JSON)
-        if not python or not listed(item):
+        if not python or not t.listed(item):
             place = plan.call.argument(name)
-            finding = UnlistedFiles(t.spell(column.type), "source" if listed(item) else "item")
+            finding = UnlistedFiles(t.spell(column.type), "source" if t.listed(item) else "item")
             self.shared.diagnostics.append(Diagnostic(finding, place))
         elif isinstance(column, Out):
             maker = self.resolver.plan.by_call[id(task)]

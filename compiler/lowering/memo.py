@@ -328,6 +328,8 @@ def _reason(call: Call, name: str) -> tuple[str, str]:
             return f"`{step.name}` is {what}, which passes on no digest", "file"
         if name not in call.arguments:
             return "a file in a list has no digest of its own", "item"
+    if given is not None and any(isinstance(leaf, Rows) and leaf.name for leaf in leaves(given)):
+        return "a file in a list has no digest of its own", "item"
     if isinstance(given, Param):
         return "a run may be given another file", "file"
     return "it does not come directly from one Python step", "file"

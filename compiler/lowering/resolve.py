@@ -9,6 +9,7 @@ from flowdsl.compiler.encode import placeholder
 from flowdsl.compiler.expressions import whole
 from flowdsl.compiler.forms import (
     PLAIN,
+    ROWS,
     File,
     Form,
     Gathered,
@@ -82,8 +83,11 @@ class Resolver:
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, _stand_in(kind)), kind)
                 return made
-            case Rows(task):
+            case Rows(task, _, _, name):
                 made = Out(self.names[id(task)], "results", t.JSON)
+                if name:
+                    self.plan.by_call[id(task)].listed.add(name)
+                    made = self.out(task, ROWS + name, t.JSON)
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, Const([], t.JSON)), t.JSON)
                 return made
@@ -104,6 +108,8 @@ class Resolver:
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
                 return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
+            case Get(Rows() as rows, _) | Get(Get(Rows() as rows, int()), _) if rows.name:
+                return self._entry(rows, expr, region)
             case Get(rows, int() as key) if (form := self.gathered(rows)) is not None:
                 return _row(self.resolve(rows, region), key, form)
             case Get(Get(rows, int() as key, t.Record() | t.Fixed()), str() as name, kind) if (
@@ -126,6 +132,26 @@ class Resolver:
                 return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
+
+    def _entry(self, rows: Rows, expr: Get, region: Region | None) -> Expr:
+        """What an index takes out of a list or dict of files: a value from its row, a file by its name in the folder.
+
+        A dict has a single row.
+        """
+        made, key = self.resolve(rows, region), expr.key
+        if isinstance(expr.of, Get):
+            assert isinstance(expr.of.key, int)
+            cell = Cell(made, expr.of.key, str(key), expr.type)
+        else:
+            cell = (
+                Cell(made, 0, key, expr.type)
+                if isinstance(key, str)
+                else Cell(made, key, "return", expr.type)
+            )
+        if not t.holds_file(expr.type):
+            return cell
+        folder = self.resolve(Out(rows.task, rows.name, rows.type), region)
+        return Join((folder, "/", cell.changed(type=t.TEXT)))
 
     def _best(self, sweep: Call, name: str, kind: t.Type) -> Expr:
         """An output of the best trial of a sweep: for very many trials, the output of a separate task."""
@@ -292,6 +318,8 @@ class Resolver:
                 form = dict(outer.others).get(name)
             case Get(rows, int()) if (outer := self.gathered(rows)) is not None:
                 form = dict(outer.others).get("return")
+            case Rows(item=item, name=str() as output) if output:
+                return Gathered(item, (), ())
             case Rows(task, item):
                 maker = self.plan.by_call[id(task)]
                 made = [(out.name, maker.form(out.name)) for out in t.outputs(item)]

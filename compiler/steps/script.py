@@ -375,9 +375,13 @@ class _Ending:
         if form == "file" and isinstance(kind, t.Maybe):
             gone = ["else:", f"    {self._part('discard', path)}"] if writer.kept else []
             lines = [f"if {value} is not None:", f"    {line}", *gone]
-        if writer.rows and isinstance(kind, t.Sequence):
-            cells = ", ".join(self._cells("", kind.item, "value"))
-            rows = self._part("as_json", self._part("rows_of", f"lambda file, value: {{{cells}}}"))
+        if writer.rows:
+            if isinstance(kind, t.Sequence):
+                cells = ", ".join(self._cells("", kind.item, "value"))
+                entries = self._part("rows_of", f"lambda file, value: {{{cells}}}")
+            else:
+                entries = self._part("names_of")
+            rows = self._part("as_json", entries)
             write = self._part("write"), quote(writer.rows), rows, value
             lines.append(self._checked(f"items of output {writer.name}", kind, *write))
         return [*lines, self._part("fingerprint", path, quote(writer.digest))] if writer.digest else lines

@@ -409,6 +409,13 @@ def rows_of(cells):
         return found
     return encode
 
+def names_of(values):
+    for name in values:
+        as_text(string)(name)
+        if "$" * 2 in name or "$" + "(" in name:
+            raise ValueError(f"Argo cannot pass on the name {name!r}: give the file another one")
+    return [{name: name for name in values}]
+
 def save(path, store, value):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as work:

@@ -349,7 +349,10 @@ class NoItem(Finding):
                 "way": way,
             }
         if self.files:
-            way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"
+            way = (
+                "take it in the pipeline that calls the Python step which returned the files, and pass it on; or "
+                "pass all of them to a step, and take it there"
+            )
             return {**super().words(), "reason": "its files are passed on together", "way": way}
         name = self.key.strip("[]'\"")
         if (

@@ -140,11 +140,12 @@ class Either(Node):
 
 
 class Rows(Node):
-    """The outputs of all items of a loop."""
+    """The outputs of all items of a loop; with a name, what is in a list or dict of files, an output of a step."""
 
     task: Call | str
     item: Type
     type: Type
+    name: str = ""
 
 
 class Best(Node):

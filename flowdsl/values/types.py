@@ -519,6 +519,17 @@ def holds_file(kind: Type) -> bool:
             return False
 
 
+def listed(kind: Type) -> bool:
+    """Whether a row describes an item of a list with files completely: each file is known by a name."""
+    match kind:
+        case File() | Maybe(File()):
+            return True
+        case Record() | Fixed() if holds_file(kind):
+            return all(listed(part) for _, part in keyed(kind))
+        case _:
+            return not holds_file(kind)
+
+
 def holds_whole(kind: Type) -> bool:
     """Whether a value of the type may contain an integer anywhere."""
     return any(

@@ -329,6 +329,7 @@ def item(expr: Expr, index: object) -> Expr:
     """The element of a list, dict, tuple or record at a constant key."""
     if isinstance(expr, Poison):
         return expr
+    expr = _listed(expr) or expr
     kind, key = expr.type, _known_index(index)
     of, named = _keys(kind), None
     if isinstance(index, enum.Enum) and isinstance(of, t.Enumeration):
@@ -357,6 +358,10 @@ def item(expr: Expr, index: object) -> Expr:
             if not isinstance(inner, (t.Record, t.Fixed)):
                 return row
             return outputs_of(inner, lambda name, out: Get(row, name, out))
+        case t.Mapping(inner, of) if (
+            isinstance(expr, Rows) and (name := _name_of(index, key, of)) is not None
+        ):
+            return Get(expr, name, inner)
         case t.Sequence(inner) if isinstance(key, int) and not t.holds_file(inner):
             return expr.items[key] if isinstance(expr, Many) else Get(expr, key, inner)
         case t.Mapping(inner, of) if (
@@ -383,6 +388,19 @@ def item(expr: Expr, index: object) -> Expr:
                 keys = tuple(repr(each.name) for each in kind.fields if each.required)
             complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys)
     return Poison()
+
+
+def _listed(expr: Expr) -> Rows | None:
+    """What is in a list or dict of files, if a Python step returned it: only such a step tells that."""
+    if not isinstance(expr, Out) or getattr(getattr(expr.task, "target", None), "kind", "") != "python":
+        return None
+    match expr.type:
+        case t.Sequence(item) if t.holds_file(item) and t.listed(item):
+            return Rows(expr.task, item, expr.type, expr.name)
+        case t.Mapping(t.File() as item):
+            return Rows(expr.task, item, expr.type, expr.name)
+        case _:
+            return None
 
 
 def _keys(kind: t.Type) -> t.Type:

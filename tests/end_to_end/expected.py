@@ -644,6 +644,25 @@ def large(plain: Plain, m: Any, volumes: Volumes, start: int = 1, text: str = "t
     plain("sum-up", m.sum_up, numbers, [kept, late or kept, branch], said)
 
 
+def taken(plain: Plain, m: Any, volumes: Volumes, count: int = 3) -> None:
+    data = plain("data", m.split, count)
+    plain("first", m.show, data.parts[0])
+    plain("last", m.show, data.parts[-1])
+    plain("train", m.show, data.named["train"], f" {data.folds[1].number} {data.folds[1].score}")
+    plain("fold", m.fit, data.folds[1], data.folds[-1].score * 2)
+    plain("untested", m.fit, data.folds[0], 0.5)
+    plain("other.show", m.show, data.named["test set"])
+    plain("handed", m.show, plain("other.pair", m.pair, "inside")[1])
+    chosen = data.parts[1]
+    if data.folds[-1].number == 2:
+        chosen, two = plain("two", m.pair, "branch")
+        plain("within", m.show, two)
+    plain("chosen", m.show, chosen)
+    for number, one in enumerate([data.parts[1], data.named["train"]]):
+        plain(f"each.show({number})", m.show, one)
+    plain("many", m.many, data.parts[1::-1], {"a": data.named["train"], "b": data.folds[0].train})
+
+
 def files(plain: Plain, m: Any, volumes: Volumes, count: int = 0, text: str = "t") -> None:
     def keep(name: str, text: str) -> Any:
         return plain(name, m.keep, text, count)

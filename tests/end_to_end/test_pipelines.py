@@ -56,6 +56,8 @@ CASES = [
     Case(PIPELINES / "integers.py", {}),
     Case(PIPELINES / "literals.py", {}),
     Case(PIPELINES / "literals.py", {"given": 1}),
+    Case(PIPELINES / "taken.py", {}),
+    Case(PIPELINES / "taken.py", {"count": 2}),
     Case(PIPELINES / "ways.py", {}),
     Case(PIPELINES / "ways.py", {"word": "", "big": True}),
     Case(PIPELINES / "deep.py", {}, "deep"),

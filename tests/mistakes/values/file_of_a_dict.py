@@ -1,4 +1,4 @@
-"""One file of several that travel together."""
+"""One file of several that travel together: of a parameter, and of the files of each item of a list."""
 
 from pathlib import Path
 
@@ -16,12 +16,22 @@ def shards() -> list[Path]:
 
 
 @step(image="python:3.12-slim")
+def pages() -> list[list[Path]]:
+    return [[Path("train.csv")]]
+
+
+@step(image="python:3.12-slim")
 def count(table: Path) -> int:
     return len(table.read_text())
 
 
 @pipeline
-def nightly() -> None:
-    parts = split()
+def each(parts: dict[str, Path], several: list[Path]) -> None:
     train = count(parts["train"])
-    shard = count(shards()[0])
+    shard = count(several[0])
+
+
+@pipeline
+def nightly() -> None:
+    each(split(), shards())
+    page = count(pages()[0][0])
