@@ -25,7 +25,7 @@ from flowdsl.compiler.findings.functions import (
     Variadic,
 )
 from flowdsl.compiler.findings.kinds import WORDS
-from flowdsl.compiler.findings.options import NoImage
+from flowdsl.compiler.findings.options import NoImage, UnknownOption
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import (
     STEP_OPTIONS,
@@ -199,13 +199,14 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
         told.add(site)
         if isinstance(call.target, PipelineDef):
             known = (*SUBGRAPH, *_CALL_OPTIONS)
-            yield from subgraph_options(call.options, functools.partial(Argument, site), known)[2]
+            found = subgraph_options(call.options, functools.partial(Argument, site), known)[2]
+            yield from (_of_parameter(one, call.target) for one in found)
         else:
             kind = call.target.kind
             known = (*of_calls(kind), *_CALL_OPTIONS)
             place = functools.partial(Argument, site)
             made, found = settings(call.options, place, known, kind)
-            yield from found
+            yield from (_of_parameter(one, call.target) for one in found)
             yield from conflicts(call.target, call.options, place, site)
             yield from volumes.mounted(call.options, place)
             yield from volumes.unstored(call.target, call.options, place)
@@ -214,6 +215,14 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield from kinds.elsewhere(call.target, call.options, site)
             if kind == "approve" and call.options.get("duration") is not None:
                 yield from kinds.unanswered(call.target, Argument(site, "duration"))
+
+
+def _of_parameter(one: Diagnostic, target: StepDef | PipelineDef) -> Diagnostic:
+    """An unknown option of a call, which may be meant for the function."""
+    finding = one.finding
+    if not isinstance(finding, UnknownOption) or finding.name not in target.signature.by_name:
+        return one
+    return one._replace(finding=UnknownOption(finding.name, finding.known, step=target.name))
 
 
 def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:

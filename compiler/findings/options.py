@@ -186,6 +186,7 @@ class UnknownOption(Finding):
     name: str
     known: tuple[str, ...]
     where: str = ""
+    step: str = ""  # what has a parameter of that name
 
     def words(self) -> dict[str, str]:
         """The fields, the option that was probably meant, and the way out."""
@@ -194,7 +195,10 @@ class UnknownOption(Finding):
         meant = suggest(self.name, self.known)
         close = near(self.name, self.known)
         way = "leave it out; what Argo has and no option says is written `argo={...}`, in Argo's own fields"
-        if self.where:
+        if self.step:
+            meant = f"that is a parameter of `{self.step}`"
+            way = f"pass it to the call, not to `.options`: `{self.step}(..., {self.name}=...)`"
+        elif self.where:
             way = "write it there, or leave it out"
         elif options:
             meant = f"that is {', '.join(map(_quoted, options))}"

@@ -282,7 +282,7 @@ class NoFields(Finding):
         if told := said_before(self.name):
             way = told
         elif self.member and self.name in ("value", "name"):
-            way = f"compare it with a member, as in `== {self.member}`; or use `.{self.name}` inside a step"
+            way = f"pass the member as it is, or compare it, as in `== {self.member}`; or use `.{self.name}` inside a step"
         elif (
             (self.keyed or self.type.startswith("dict["))
             and not hasattr(dict, self.name)
@@ -338,8 +338,9 @@ class NoItem(Finding):
             return {**super().words(), "reason": "no such element", "way": way}
         if self.size:
             items = f"{self.size} items" if self.size > 1 else "1 item"
+            holder = "it" if self.type.startswith("tuple[") else "the loop"
             way = f"the items are counted from 0: take one up to [{self.size - 1}], or [-1] for the last"
-            return {**super().words(), "reason": f"the loop has {items}", "way": way}
+            return {**super().words(), "reason": f"{holder} has {items}", "way": way}
         way = "index a list with a number and a dict with one of its keys; take files out of a folder inside a step"
         if self.type == "str":
             way = "write a step that takes the text and returns the part"

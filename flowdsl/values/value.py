@@ -386,7 +386,8 @@ def item(expr: Expr, index: object) -> Expr:
             keys = t.members(of)
             if isinstance(kind, t.Entries):
                 keys = tuple(repr(each.name) for each in kind.fields if each.required)
-            complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys)
+            size = len(kind.items) if isinstance(kind, t.Fixed) and isinstance(key, int) else 0
+            complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys, size=size)
     return Poison()
 
 
