@@ -139,7 +139,7 @@ def _agreed(verb: Ending, runs: Sequence[Found], selection: Selection, manner: M
     if len(runs) == 1:
         what = f"{verb} {runs[0].name}, which has not ended"
     else:
-        still = f", {len(going)} of which have not ended" if going and verb == "delete" else ""
+        still = f", {len(going)} of them unfinished" if going and verb == "delete" else ""
         what = f"{verb} {len(runs)} runs{still}"
     if not can_ask():
         raise Refused(f"to {what}, say --yes; --dry-run shows what would be done")

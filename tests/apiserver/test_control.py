@@ -368,9 +368,7 @@ def test_many_runs_are_selected(
 
     assert run(["delete", "--all"]) == 2
     said = capsys.readouterr().err
-    assert (
-        "to delete 4 runs, 2 of which have not ended, say --yes; --dry-run shows what would be done" in said
-    )
+    assert "to delete 4 runs, 2 of them unfinished, say --yes; --dry-run shows what would be done" in said
     assert run(["delete", "--older-than", "7d", "--dry-run"]) == 0
     assert capsys.readouterr().out == "would delete a (Failed)\nwould delete c (Succeeded)\n"
     assert run(["stop", "-l", "sweep=lr"]) == 0
