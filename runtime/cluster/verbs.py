@@ -88,7 +88,9 @@ def act(cluster: Editable, verb: Verb, workflow: Json, options: Mapping[str, Any
 def check(verb: Verb, workflow: Json) -> None:
     """Raise Unfit for a run that has ended: it can only be retried, or deleted."""
     if over(workflow):
-        word = {"resume": "resumed", "suspend": "suspended"}.get(verb, "stopped")
+        word = {"stop": "stopped", "terminate": "terminated", "suspend": "suspended", "resume": "resumed"}[
+            verb
+        ]
         raise Unfit(f"`{workflow['metadata']['name']}` has ended ({phase(workflow)}): it cannot be {word}")
 
 
