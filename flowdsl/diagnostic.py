@@ -86,6 +86,22 @@ class Finding:
         return self.help.format_map(self.words()) if self.help else ""
 
 
+class Unknown(Finding):
+    """The base of kinds about a name that nothing has: under the caret is what was probably meant, or what there is.
+
+    `nothing` is said where there is nothing.
+    """
+
+    label = "{meant}"
+    nothing: ClassVar[str] = ""
+    name: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known) or self.nothing}
+
+
 AGAIN = "the same here"
 """The message at the further places of a mistake."""
 

@@ -127,7 +127,7 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     pool, queue, gpu = found.get("pool"), found.get("queue"), wanted(found)
     if pool is not None and pool not in profile.pools:
         if profile.name:
-            yield _Asked(findings.UnknownPool(pool, profile.name, tuple(profile.pools)), "pool")
+            yield _Asked(findings.UnknownPool(pool, tuple(profile.pools), profile.name), "pool")
         else:
             yield _Asked(findings.NeedsCluster("pool"), "pool")
     asked = [(key, "node", f"key:{key}") for key in found.get("node", {})]
@@ -141,7 +141,7 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     if found.get("spot") and profile.spot is None:
         yield _Asked(findings.NoSpot(profile.name) if profile.name else findings.NeedsCluster("spot"), "spot")
     if queue is not None and profile.queues and queue not in profile.queues:
-        yield _Asked(findings.UnknownQueue(queue, profile.name, profile.queues), "queue")
+        yield _Asked(findings.UnknownQueue(queue, profile.queues, profile.name), "queue")
     if gpu is not None:
         yield from _gpu_words(gpu, profile)
     if profile.products:
@@ -163,7 +163,7 @@ def _labelled_products(found: dict[str, Any], profile: Profile) -> Iterator[_Ask
     ]
     for value, option, part in dict.fromkeys(asked):
         if value not in known:
-            yield _Asked(findings.UnknownProduct(value, profile.name, tuple(profile.products)), option, part)
+            yield _Asked(findings.UnknownProduct(value, tuple(profile.products), profile.name), option, part)
 
 
 def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
@@ -181,7 +181,7 @@ def _gpu_words(gpu: GPU, profile: Profile) -> Iterator[_Asked]:
         if not profile.products:
             yield _Asked(ProductPattern(product), "gpu", "item:product")
         else:
-            missing = findings.UnknownProduct(product, profile.name, tuple(profile.products))
+            missing = findings.UnknownProduct(product, tuple(profile.products), profile.name)
             yield _Asked(missing, "gpu", "item:product")
 
 

@@ -114,6 +114,6 @@ def _names(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
     for name in names:
         if name not in known:
             place = Argument(step.site, "names", part=f"key:{name}")
-            yield Diagnostic(findings.UnknownRenamed(step.name, name, known), place)
+            yield Diagnostic(findings.UnknownRenamed(name, known, step.name), place)
     if outs == ("return",) and "return" not in names:
         yield Diagnostic(findings.UnnamedOutput(step.name), Definition(step.code, "return"))

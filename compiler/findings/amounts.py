@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from flowdsl.compiler.findings.options import EXAMPLES
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 
 
 class _Unreadable(Finding):
@@ -49,19 +49,12 @@ class BadGpuCount(Finding):
     have: str
 
 
-class UnknownVendor(Finding):
+class UnknownVendor(Unknown):
     """A vendor of GPUs that flowdsl does not know."""
 
     code = "FD276"
-    title = "the vendor `{have}` is not known"
-    label = "{meant}"
+    title = "the vendor `{name}` is not known"
     help = 'use a known vendor, or name the resource: GPU(1, resource="example.com/gpu")'
-    have: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the vendor that was probably meant."""
-        return {**super().words(), "meant": suggest(self.have, self.known)}
 
 
 class BadGpuResource(Finding):

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 
 
-class UnknownPool(Finding):
+class UnknownPool(Unknown):
     """A pool that the profile does not have."""
 
     code = "FD678"
     title = "the cluster `{cluster}` has no pool `{name}`"
-    label = "{meant}"
     help = "name a pool of its profile, or add it there: [clusters.{cluster}.pools.{name}]"
-    name: str
+    nothing = "its profile lists no pools"
     cluster: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the pool that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known) or "its profile lists no pools"}
 
 
 class NeedsCluster(Finding):
@@ -31,20 +25,13 @@ class NeedsCluster(Finding):
     option: str
 
 
-class UnknownProduct(Finding):
+class UnknownProduct(Unknown):
     """A GPU product that the profile does not list."""
 
     code = "FD680"
     title = "the cluster `{cluster}` has no GPU `{name}`"
-    label = "{meant}"
     help = "name a product of its profile, or add it there: [clusters.{cluster}.products]"
-    name: str
     cluster: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the product that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
 
 
 class NoSuchProduct(Finding):
@@ -112,20 +99,13 @@ class NoSpot(Finding):
     cluster: str
 
 
-class UnknownQueue(Finding):
+class UnknownQueue(Unknown):
     """A queue that the profile does not list."""
 
     code = "FD685"
     title = "the cluster `{cluster}` has no queue `{name}`"
-    label = "{meant}"
     help = "name one of the `queues` in its profile"
-    name: str
     cluster: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the queue that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
 
 
 class Clash(Finding):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 
 
 class NoCommand(Finding):
@@ -69,20 +69,14 @@ class ShellText(Finding):
     help = 'pass it as a variable: command("sh", "-c", \'echo "$NAME"\', env={{"NAME": name}})'
 
 
-class UnknownOutputPath(Finding):
+class UnknownOutputPath(Unknown):
     """`output(name)` for an output that the annotation does not have."""
 
     code = "FD334"
     title = "`{step}` has no output `{name}`"
-    label = "{meant}"
     help = "name an output of its return annotation"
+    nothing = "it returns nothing"
     step: str
-    name: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the output that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known) or "it returns nothing"}
 
 
 class NotWritten(Finding):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown, suggest
 
 #: The decorator of each kind of step.
 WORDS = {
@@ -270,20 +270,13 @@ class UnnamedOutput(Finding):
     step: str
 
 
-class UnknownRenamed(Finding):
+class UnknownRenamed(Unknown):
     """A name in `names` that is neither a parameter nor a result."""
 
     code = "FD616"
     title = "`{step}` has nothing called `{name}`"
-    label = "{meant}"
     help = "name a parameter or a result of the function, by its name in Python"
     step: str
-    name: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the name that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
 
 
 class ForeignFile(Finding):

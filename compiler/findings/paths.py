@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 
 
-class UnknownPathName(Finding):
+class UnknownPathName(Unknown):
     """A name in `paths` that is neither an input nor an output."""
 
     code = "FD750"
     title = "`{step}` has no input and no output `{name}`"
-    label = "{meant}"
     help = 'name a parameter that is a file, or an output; the one result of a step is "return"'
+    nothing = "nothing has this name"
     step: str
-    name: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the name that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known) or "nothing has this name"}
 
 
 class PathOfValue(Finding):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 
 
 class BadEnvName(Finding):
@@ -105,16 +105,9 @@ class OutsideVolume(Finding):
     volume: str
 
 
-class UnknownMode(Finding):
+class UnknownMode(Unknown):
     """An access mode that Kubernetes does not have."""
 
     code = "FD348"
-    title = "the access mode `{have}` is not known"
-    label = "{meant}"
+    title = "the access mode `{name}` is not known"
     help = "write ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod, as the claim has it"
-    have: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the mode that was probably meant."""
-        return {**super().words(), "meant": suggest(self.have, self.known)}

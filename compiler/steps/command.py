@@ -315,7 +315,7 @@ def _outputs(
                 continue
             named.add(leaf.name)
             if leaf.name not in known:
-                found.append(Diagnostic(UnknownOutputPath(definition.name, leaf.name, known), place))
+                found.append(Diagnostic(UnknownOutputPath(leaf.name, known, definition.name), place))
                 # It is a typo for the missing one.
                 named.update(filter(None, [near(leaf.name, known)]))
     stdout = said.options["stdout"]

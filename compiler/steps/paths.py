@@ -65,7 +65,7 @@ def fixed_paths(
         key = Argument(said.site, "paths", part=f"key:{name}")
         place = Argument(said.site, "paths", part=f"item:{name}")
         if name not in written and name not in inputs:
-            unknown = UnknownPathName(definition.name, str(name), (*inputs, *written))
+            unknown = UnknownPathName(str(name), (*inputs, *written), definition.name)
             found.append(Diagnostic(unknown, key))
             continue
         if name not in written and not t.holds_file(inputs[name].type):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 
 
 class NotABody(Finding):
@@ -26,20 +26,14 @@ class OverNotNamed(Finding):
     parameter: str
 
 
-class UnknownOver(Finding):
+class UnknownOver(Unknown):
     """`over=` names a parameter that the body does not have."""
 
     code = "FD242"
     title = "`{step}` has no parameter `{name}` to loop over"
-    label = "{meant}"
     help = "name a parameter of `{step}`"
+    nothing = "it takes no arguments"
     step: str
-    name: str
-    known: tuple[str, ...]
-
-    def words(self) -> dict[str, str]:
-        """The fields, and the parameter that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known) or "it takes no arguments"}
 
 
 class EmptyOver(Finding):

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 from flowdsl.mistakes.arguments import ANNOTATE
 from flowdsl.mistakes.words import OUTPUTS, said_before
 from flowdsl.values.expr import COMPARISONS
 from flowdsl.values.textual import by_name
 
 
-class UnknownOutput(Finding):
+class UnknownOutput(Unknown):
     """A field that the result of a step does not have."""
 
     code = "FD206"
     title = "{of} has no output `{name}`"
-    label = "{meant}"
     help = "{way}"
     of: str
-    name: str
-    known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
         """The fields, the output that was probably meant, and the way out."""
         way = said_before(self.name) or f"take one of the fields of {self.of}"
-        return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
+        return {**super().words(), "way": way}
 
 
 class NothingMade(Finding):

@@ -10,29 +10,22 @@ from flowdsl.compiler.lint.pods.findings import NotForPods
 from flowdsl.compiler.lint.pods.stores import BadArtifact
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object, Path
 
 
-class UnknownVolume(Finding):
+class UnknownVolume(Unknown):
     """A mount of a volume that nobody declares."""
 
     code = "FD552"
     title = "there is no volume `{name}`"
-    label = "{suggestion}"
     help = "declare `{name}` in `volumes` of the template or of the spec, or in `volumeClaimTemplates`"
-    name: str
-    known: Collection[str]
-
-    def words(self) -> dict[str, str]:
-        """The name and what was probably meant."""
-        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
 
 
 class ForeignVolume(UnknownVolume):
