@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.evaluation import lists
 from flowdsl.compiler.evaluation.base import decoded64
 from flowdsl.compiler.evaluation.jsonpath import jsonpath
+from flowdsl.compiler.evaluation.operators import flag
 from flowdsl.compiler.evaluation.times import date, length, zone_of
 from flowdsl.compiler.evaluation.values import (
     MOST,
@@ -36,7 +37,6 @@ from flowdsl.compiler.evaluation.values import (
     nanoseconds,
     parse_float,
     shown,
-    unconverted,
     wrapped,
 )
 
@@ -114,12 +114,6 @@ def _away(number: float) -> float:
 def cased(text: str, rule: Callable[[str], str]) -> str:
     """Upper or lower case as in Go: each character becomes one character."""
     return "".join(rule(sign) if len(rule(sign)) == 1 else sign for sign in text)
-
-
-def _flag(value: Value) -> bool:
-    if not isinstance(value, bool):
-        raise unconverted(value, "bool")
-    return value
 
 
 def _split(text: Value, separator: Value, count: Value = None, *, after: bool = False) -> list[str]:
@@ -255,7 +249,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "concat": lists.concat,
     "flatten": lists.flatten,
     "sort": lists.sort,
-    "count": lambda value: sum(_flag(item) for item in as_list(value, "count")),
+    "count": lambda value: sum(flag(item) for item in as_list(value, "count")),
     "sum": lambda value: lists.total(as_list(value, "sum")),
     "bitand": _bit("bitand", lambda one, two: one & two),
     "bitor": _bit("bitor", lambda one, two: one | two),

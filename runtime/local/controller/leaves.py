@@ -116,6 +116,12 @@ def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> N
             parent.adopt(child)
 
 
+def _container_nodes(run: Run, node: Node, template: Json) -> list[tuple[str, Node]]:
+    """The nodes of a containerSet's containers, each with its name."""
+    containers: list[Json] = several(part(template, "containerSet"), "containers")
+    return [(one["name"], run.nodes[f"{node.name}.{one['name']}"]) for one in containers]
+
+
 def _never_begins(run: Run, execution: Leaf, node: Node, message: str = STEP_TOO_LATE) -> None:
     """Fail the node of a pod that is never created."""
     run.running[node.id] = execution
@@ -297,7 +303,7 @@ def fail_pod(run: Run, node: Node, message: str) -> None:
 def _fail(run: Run, node: Node, message: str) -> None:
     """Fail the node of a pod, and those of its containers."""
     run.mark(node, FAILED, message)
-    for child in [run.nodes[f"{node.name}.{name}"] for name, _ in _containers(run.running[node.id].template)]:
+    for _, child in _container_nodes(run, node, run.running[node.id].template):
         if not child.fulfilled:
             run.mark(child, FAILED, message)
     if not node.runs:
@@ -323,8 +329,8 @@ def pod_runs(run: Run, node: Node, ip: str) -> None:
     run.mark(node, RUNNING, daemon=daemon, runs=not daemon)
     if daemon:
         run.release(execution.call.name)
-    for one in several(part(execution.template, "containerSet"), "containers"):
-        run.mark(run.nodes[f"{node.name}.{one['name']}"], RUNNING)
+    for _, child in _container_nodes(run, node, execution.template):
+        run.mark(child, RUNNING)
 
 
 def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> None:
@@ -338,10 +344,9 @@ def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> N
             node.outputs = handed
         return
     containers = outcome.containers or {}
-    for one in several(part(execution.template, "containerSet"), "containers"):
-        child = run.nodes[f"{node.name}.{one['name']}"]
-        if one["name"] in containers or (outcome.phase != SUCCEEDED and not child.fulfilled):
-            run.mark(child, *containers.get(one["name"], _WITH_ITS_POD))
+    for name, child in _container_nodes(run, node, execution.template):
+        if name in containers or (outcome.phase != SUCCEEDED and not child.fulfilled):
+            run.mark(child, *containers.get(name, _WITH_ITS_POD))
     if node.type == "HTTP" and node.fulfilled:  # it has failed meanwhile, but its response still counts
         if not over:
             node.outputs = outcome.outputs or None
