@@ -47,6 +47,7 @@ from flowdsl.values.expr import (
     Rows,
     Status,
     Stored,
+    children,
     leaves,
     substitute,
 )
@@ -239,20 +240,28 @@ class Resolver:
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
                 return Either((self.resolve(first, region), last), kind)
             return Either((made, last), kind)
-        makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
-        asked = [
-            self.ran(task)
-            for task in makers
-            if isinstance(task, Call) and (task.region or task in ended or task.may_fail)
-        ]
+        asked = self._there(first, ended)
         resolved = self.resolve(first, region)
-        if not asked:
+        condition = _all(asked)
+        if condition is None:
             return resolved if by_task else Either((resolved, last), kind)
         resolved = self._of_ended(resolved, ended)
-        condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
         if isinstance(first.type, t.Maybe) and not by_task:  # it may have run, and returned None
             resolved = Either((resolved, last), kind)
         return Op("?:", (condition, resolved, last), kind)
+
+    def _there(self, expr: Expr, ended: list[Call]) -> list[Expr]:
+        """The conditions under which a value exists: its tasks have run, and of each choice those of one value."""
+        match expr:
+            case Out(task) | Rows(task) | Best(task):
+                asked = isinstance(task, Call) and (task.region or task in ended or task.may_fail)
+                return [self.ran(task)] if isinstance(task, Call) and asked else []
+            case Either(choices):
+                each = [_all(self._there(one, ended)) for one in choices]
+                known = [one for one in each if one is not None]
+                return [Op("|", tuple(known), t.BOOL)] if len(known) == len(each) else []
+            case _:
+                return [asked for one in children(expr) for asked in self._there(one, ended)]
 
     def or_nothing(self, file: Expr, key: Expr, region: Region | None) -> Expr:
         """The key or path of a file, or an empty text if what it comes from did not run, or has failed."""
@@ -372,6 +381,13 @@ def _row(rows: Expr, key: int, form: Gathered) -> Expr:
 def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
     names = tuple(field.name for field in kind.fields) if isinstance(kind, t.Record) else ()
     return Many(tuple(parts), names, kind)
+
+
+def _all(conditions: list[Expr]) -> Expr | None:
+    """All of the conditions; None if there are none."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    return Op("&", tuple(conditions), t.BOOL)
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:

@@ -1,4 +1,4 @@
-"""Files that are taken out of loops in a branch: where it does not run, `either` gives what stands in for them."""
+"""Values of a branch that does not run: `either` gives what stands in for them, and for their parts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
+from tests.end_to_end.inside import small
 from tests.end_to_end.world import World
 
 SOURCE = """\
@@ -62,3 +63,42 @@ def test_a_file_of_a_loop_that_did_not_run(begin: bool, store: str, world: World
     assert done.phase == "Succeeded"
     wanted = GIVEN if begin else ABSENT
     assert {name: (done.task(name).parameters or {})["return"] for name in wanted} == wanted
+
+
+PARTS = """\
+from flowdsl import either, otherwise, pipeline, step, when
+
+
+@step(image="python:3.12-slim")
+def some(given: list[int | None]) -> list[int | None]:
+    return given
+
+
+@step(image="python:3.12-slim")
+def show(number: int) -> int:
+    return number
+
+
+@pipeline
+def main(known: list[int | None], begin: bool) -> None:
+    with when(begin):
+        one = some([1, None])
+    with otherwise():
+        two = some([2, None])
+    show.options(name="usual")(either(either(one, known)[0], -1))
+    show.options(name="other")(either(either(one, two)[0], -1))
+    show.options(name="second")(either(either(one, known)[1], -1))
+    show.options(name="both")(either(either(either(one, known)[1], known[0]), -1))
+"""
+
+
+@pytest.mark.parametrize(("begin", "found"), [(True, [1, 1, -1, 7]), (False, [7, 2, -1, 7])])
+def test_a_part_of_what_either_gives(begin: bool, found: list[int], world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(PARTS, encoding="utf-8")
+    result = compile_loaded(load(file))
+    assert not result.failed
+    given = {"known": "[7, null]", "begin": str(begin).lower()}
+    done = world.run(result.documents[-1], given, fake=small)
+    names = ("usual", "other", "second", "both")
+    assert [int((done.task(name).parameters or {})["return"]) for name in names] == found
