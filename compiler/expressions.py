@@ -464,8 +464,8 @@ def _is_number(expr: Expr) -> bool:
 
 
 def _number(value: float) -> str:
-    if math.isinf(value):
-        return "asFloat('Inf')" if value > 0 else "asFloat('-Inf')"
+    if not math.isfinite(value):  # expressions have no name for it
+        return f"asFloat('{'NaN' if math.isnan(value) else 'Inf' if value > 0 else '-Inf'}')"
     return f"({value!r})" if math.copysign(1, value) < 0 else repr(value)
 
 

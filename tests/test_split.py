@@ -271,6 +271,28 @@ def test_branches_are_kept_across_groups(tmp_path: Path) -> None:
     assert any("part" in name for name in names)
 
 
+def test_floats_of_branches_are_kept_across_groups(tmp_path: Path) -> None:
+    head = """from flowdsl import either, otherwise, pipeline, step, when
+
+@step(image="python:3.12-slim")
+def work(x: float) -> float:
+    return x
+
+"""
+    body = [
+        "first = work(0.0)",
+        "with when(first > 1.0):",
+        "    yes = work(1.0)",
+        "with otherwise():",
+        "    no = work(2.0)",
+        *(f"t{one} = work({f't{one - 1}' if one else 'either(yes, no)'})" for one in range(260)),
+        "with when(t259 > 1.0):",
+        "    end = work(either(yes, no) * t259)",
+    ]
+    document, _ = compiled(tmp_path, body, head)
+    assert "flowdsl:absent" in str(document)
+
+
 def test_what_waits_only_for_cached_results_is_found_in_groups_too(tmp_path: Path) -> None:
     head = """from flowdsl import pipeline, step
 

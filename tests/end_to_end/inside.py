@@ -76,7 +76,7 @@ def _read(output: Json, folder: Path) -> Json:
     if "value" in output:
         return output
     path = folder / Path(output["valueFrom"]["path"]).relative_to(_FOLDER)
-    return {**output, "value": path.read_text(encoding="utf-8").removesuffix("\n")}
+    return {**output, "value": path.read_bytes().decode("utf-8").removesuffix("\n")}
 
 
 @lru_cache(maxsize=1024)
