@@ -5,6 +5,7 @@ Source: Argo Workflows, executeTemplate, which asks the cache before it looks at
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
@@ -14,7 +15,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
 
@@ -37,7 +38,7 @@ def memoized(view: View) -> Iterator[Problem]:
     """A memoization key has the inputs of its template that differ between calls or runs."""
     for template in view.templates:
         key = string(template.data, "memoize", "key")
-        asked = _named([key])
+        asked = _named(key)
         if not key or _EVERY in asked or not template.parameters:
             continue
         used = {match[1] for match in _USED.finditer(_run(template))}
@@ -58,17 +59,17 @@ def _lacking(view: View, template: Template, asked: frozenset[str], left: list[s
     keyed = [name for name in template.parameters if f"{_INPUT}{name}" in asked]
     of_key = frozenset(each for each in asked if not each.startswith(_INPUT))
     seen: dict[tuple[str, ...], Values] = {}
+    named = cache(_named)
     for given in _given(view, template):
         key = tuple(given.get(name, "") for name in keyed)
         first = seen.setdefault(key, given)
-        known = of_key | _named(key)
+        known = of_key.union(*map(named, key))
         is_computed = any(not each.startswith(_OF_RUNS) for each in known)
         for name in left:
             value = given.get(name, "")
-            others = _named([value]) - known
-            if value != first.get(name, "") or (
-                not is_computed and any(each.startswith(_OF_RUNS) for each in others)
-            ):
+            if value != first.get(name, ""):
+                return name
+            if not is_computed and any(each.startswith(_OF_RUNS) for each in named(value) - known):
                 return name
     return None
 
@@ -87,9 +88,9 @@ def _given(view: View, template: Template) -> Iterator[Values]:
         yield defaults | {name: f"{{{{workflow.parameters.{name}}}}}" for name in view.arguments}
 
 
-def _named(texts: Iterable[str]) -> frozenset[str]:
-    """The variables that the tags of texts name."""
-    return frozenset(name for text in texts if "{{" in text for tag in tags(text) for name in tag.names)
+def _named(text: str) -> frozenset[str]:
+    """The variables that the tags of a text name."""
+    return frozenset(name for tag in tags(text) for name in tag.names) if "{{" in text else frozenset()
 
 
 def _run(template: Template) -> str:

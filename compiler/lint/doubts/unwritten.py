@@ -31,24 +31,32 @@ def unwritten(view: View) -> Iterator[Problem]:
         container = inside(template.data, template.body)
         if not files or container.get("envFrom") or template.data.get("podSpecPatch"):
             continue
+        # A source is run like the word after `-c`.
         words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
         if template.body == "script":
-            words.append(template.source)
+            words += ["-c", template.source] if len(words) == 1 else ["", template.source]
         text = "\n".join([*words, *(string(each, "value") for each in entries(container, "env"))])
-        others = {file for _, _, file in files} | _places(template)
-        written = sorted({match[1] for match in _WRITTEN.finditer(text)} - others)
-        for path, name, file in files:
-            base = file.rpartition("/")[2]
-            if base in text or any(_is_in(file, each) or _is_in(each, file) for each in _places(template)):
-                continue
-            if meant := near(file, written, 0.75):
-                gives = f"the program writes `{meant}`, and not `{file}`"
-                yield Problem(
-                    path, NeverGiven(name, gives).with_help(f"write the path of the file: `{meant}`")
+        places = _places(template)
+        missing = [
+            each
+            for each in files
+            if each[2].rpartition("/")[2] not in text
+            and not any(_is_in(each[2], place) or _is_in(place, each[2]) for place in places)
+        ]
+        is_plain = bool(missing) and _writes_nothing_else(words)
+        written = {match[1] for match in _WRITTEN.finditer(text)}
+        others = sorted(written.difference(places, (file for _, _, file in files)))
+        for path, name, file in missing:
+            if meant := near(file, others, 0.75):
+                gives, way = (
+                    f"the program writes `{meant}`, and not `{file}`",
+                    f"write the path of the file: `{meant}`",
                 )
-            elif file.startswith("/tmp/") and _writes_nothing_else(words):
-                gives = f"nothing here writes `{file}`"
-                yield Problem(path, NeverGiven(name, gives).with_help("write the file, or remove the output"))
+            elif is_plain and file.startswith("/tmp/"):
+                gives, way = f"nothing here writes `{file}`", "write the file, or remove the output"
+            else:
+                continue
+            yield Problem(path, NeverGiven(name, gives).with_help(way))
 
 
 _WRITTEN = regex(
@@ -88,10 +96,11 @@ def _is_in(file: str, folder: str) -> bool:
 def _writes_nothing_else(words: list[str]) -> bool:
     """Whether a command line certainly writes only files that it names."""
     program = words[0].rpartition("/")[2] if words else ""
-    if program in ("sh", "bash", "ash", "dash") and len(words) == (2 if words[1:2] != ["-c"] else 3):
-        return _is_plain_shell(words[-1])
-    if program.startswith("python") and len(words) == (2 if words[1:2] != ["-c"] else 3):
-        return _is_plain_python(words[-1])
+    if len(words) == 3 and words[1] == "-c":
+        if program in ("sh", "bash", "ash", "dash"):
+            return _is_plain_shell(words[2])
+        if program.startswith("python"):
+            return _is_plain_python(words[2])
     return program in ("echo", "printf", "sleep", "date", "true", "false")
 
 
@@ -143,6 +152,11 @@ def _is_plain_python(source: str) -> bool:
         nodes = [*ast.walk(ast.parse(source))]
     except (SyntaxError, ValueError, RecursionError):
         return False
+    named = {
+        id(each.func)
+        for each in nodes
+        if isinstance(each, ast.Call) and each.args and isinstance(each.args[0], ast.Constant)
+    }
     for node in nodes:
         match node:
             case ast.Import(names=names) if not {each.name.partition(".")[0] for each in names} <= _MODULES:
@@ -151,12 +165,7 @@ def _is_plain_python(source: str) -> bool:
                 return False
             case ast.Name(id="exec" | "eval" | "compile" | "__import__" | "globals"):
                 return False
-            case ast.Name(id="open") if not any(
-                isinstance(call, ast.Call)
-                and call.func is node
-                and isinstance((call.args or [node])[0], ast.Constant)
-                for call in nodes
-            ):
+            case ast.Name(id="open") if id(node) not in named:
                 return False
             case ast.Attribute(attr="argv" | "modules"):
                 return False
