@@ -11,16 +11,17 @@ from flowdsl.tracing.call import calls_of
 from flowdsl.tracing.trace import ENDED, FAILED, Call, Graph, Region, Trace, needed
 from flowdsl.values.expr import Const, Op, Poison, RunField, Status
 from flowdsl.values.types import BOOL
-from flowdsl.values.value import expr_of, is_value, value
+from flowdsl.values.value import FewFields, expr_of, is_value, value
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 
-class Ended:
+class Ended(FewFields):
     """What the tasks in a block of `on_exit` or `on_failure` know of what has ended."""
 
     __slots__ = ("_expr",)
+    _said = "an Ended"
 
     def __init__(self, expr: RunField | Status | Poison) -> None:
         self._expr = expr

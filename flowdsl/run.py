@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from flowdsl.values import types as t
 from flowdsl.values.expr import Checkpoint, RunField
-from flowdsl.values.value import value
+from flowdsl.values.value import FewFields, value
 
 #: How a run or a task can have ended.
 OUTCOME = t.Choice(("Succeeded", "Failed", "Error"))
@@ -20,10 +20,11 @@ AT_THE_END: dict[str, t.Type] = {
 }
 
 
-class _Run:
+class _Run(FewFields):
     """Fields of the current run; each is a value that exists only at run time."""
 
     __slots__ = ()
+    _said = "`run`"
 
     @property
     def name(self) -> str:

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar, cast
+from typing import Generic, ParamSpec, TypeVar, cast
 
 from flowdsl.loop import body_call, count, filled, finish, known_names, lists_of, named_lists, said, shown
 from flowdsl.pipeline import Pipeline
-from flowdsl.places.place import Argument, Site, here, operation
+from flowdsl.places.place import Argument, Site, here
 from flowdsl.space import Grid, Learning, Method, Objective, Space
 from flowdsl.step import Step
 from flowdsl.tracing.call import result_of
-from flowdsl.tracing.trace import Call, Loop, Trace, complain, needed
+from flowdsl.tracing.trace import Call, Loop, Trace, needed
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Poison
-from flowdsl.values.value import is_value, outputs_of, value
+from flowdsl.values.value import FewFields, is_value, outputs_of, value
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Sweep(Generic[R]):
+class Sweep(FewFields, Generic[R]):
     """The results of a sweep: those of the best trial, and of all."""
 
     __slots__ = ("_best", "_flowdsl_calls", "_results")
+    _said = "a Sweep"
 
     def __init__(self, call: Call | None, best: object, results: object) -> None:
         self._flowdsl_calls = [call] if call is not None else []
@@ -39,15 +40,6 @@ class Sweep(Generic[R]):
     def results(self) -> list[R]:
         """What every trial returned that succeeded, in the order of the trials."""
         return cast("list[R]", self._results)
-
-    if not TYPE_CHECKING:  # for type checkers it has no other attributes
-
-        def __getattr__(self, name: str) -> object:
-            """Report any other attribute that the user's code takes, and go on."""
-            if name.startswith("_") or operation(here())[0] not in ("LOAD_ATTR", "LOAD_METHOD"):
-                raise AttributeError(f"'Sweep' object has no attribute '{name}'")
-            complain("UnknownField", word="a Sweep", name=name, known=("best", "results"))
-            return value(Poison())
 
 
 def sweep(

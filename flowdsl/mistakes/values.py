@@ -279,7 +279,10 @@ class NoFields(Finding):
         if told := said_before(self.name):
             way = told
         elif self.member and self.name in ("value", "name"):
-            way = f"pass the member as it is, or compare it, as in `== {self.member}`; or use `.{self.name}` inside a step"
+            way = (
+                f"pass the member as it is, or compare it, as in `== {self.member}`; "
+                f"or use `.{self.name}` inside a step"
+            )
         elif (
             (self.keyed or self.type.startswith("dict["))
             and not hasattr(dict, self.name)

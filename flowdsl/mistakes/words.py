@@ -34,6 +34,8 @@ class UnknownField(Finding):
             way, meant = word
         elif self.word == "a Sweep":
             way = "`.best` is what the best trial returned: let it return its parameters too, where they are needed"
+        elif self.word == "an Ended":
+            way = "`.status` is how it ended; what failed, and why, is in `run.failures`, in `with on_failure():`"
         elif self.uncalled and near(self.name, self.known) is None:
             way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
             objective = f'its name: `"{self.name}"`'

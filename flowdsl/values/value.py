@@ -206,6 +206,24 @@ class RunTimeValue:
         _refuse(self, "UnsupportedOperator", operator="del")
 
 
+class FewFields:
+    """A word with a few fields: any other one is recorded at its line, and the body of the pipeline goes on."""
+
+    __slots__ = ()
+    _said = ""  # what messages call it
+
+    if not TYPE_CHECKING:  # for type checkers there are no others
+
+        def __getattr__(self, name: str) -> object:
+            taken = current() is not None and operation(here())[0] in ("LOAD_ATTR", "LOAD_METHOD")
+            if name.startswith("_") or not taken:
+                kind = type(self).__name__
+                raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=self)
+            known = tuple(one for one in dir(type(self)) if not one.startswith("_"))
+            complain("UnknownField", word=self._said, name=name, known=known)
+            return value(Poison())
+
+
 def _is_true(kind: t.Type) -> bool:
     """Whether all values of a type are true."""
     if isinstance(kind, t.Record) and not hasattr(kind.cls, "__bool__"):
