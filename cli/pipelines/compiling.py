@@ -185,12 +185,13 @@ def parted(target: Path) -> tuple[Path, str | None]:
 def _quiet() -> Generator[None]:
     """Redirects output of the user's code to standard error, and pauses the garbage collector, as cycles are rare.
 
-    This includes output from C code and child processes, so that standard output has nothing but the YAML.
+    This includes output from C code and child processes, so that standard output has nothing but the YAML. A code
+    that changes the current folder, as scripts do to find their files, does not move what is written afterwards.
     """
     from flowdsl.compiler.compile import resting_collector
 
     printed = None if sys.stderr is None else cast("TextIO", _Printed(sys.stderr))
-    with resting_collector(), contextlib.redirect_stdout(printed), _redirected():
+    with resting_collector(), contextlib.chdir("."), contextlib.redirect_stdout(printed), _redirected():
         yield
 
 

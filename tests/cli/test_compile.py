@@ -293,6 +293,15 @@ def test_what_its_children_print_does_too(folder: Path) -> None:
     assert out.startswith("apiVersion: ")
 
 
+def test_a_file_that_changes_the_folder_does_not_move_what_is_written(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "data").mkdir()
+    write("pipeline.py", PIPELINE + "import os\nos.chdir('data')\n")
+    assert flowdsl("compile", "pipeline.py", "-o", "one.yaml").code == 0
+    assert (Path.cwd(), (folder / "one.yaml").exists()) == (folder, True)
+
+
 def test_an_exception_of_the_file_is_shown_as_python_shows_it(flowdsl: Callable[..., Result]) -> None:
     path = write("pipeline.py", "def f():\n    return {}['key']\n\n\nf()\n")
     ran = subprocess.run([sys.executable, path.resolve()], capture_output=True, text=True, check=False)
