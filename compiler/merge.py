@@ -3,13 +3,12 @@
 Source: the patchMergeKey of the fields in k8s.io/api/core/v1 and pkg/apis/workflow/v1alpha1 of Argo 4.1.
 """
 
-# Values of a manifest, and of expressions, may have any type.
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.tree import is_list, is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,9 +43,9 @@ OF_TEMPLATES: Mapping[str, str] = {
 
 def merged(under: Any, over: Any, keys: Mapping[str, str], field: str = "") -> Any:
     """A value with a patch applied; null removes a field, `$patch: delete` an item of a list."""
-    if isinstance(under, dict) and isinstance(over, dict):
+    if is_mapping(under) and is_mapping(over):
         return _objects(under, over, keys)
-    if field in keys and isinstance(under, list) and isinstance(over, list):
+    if field in keys and is_list(under) and is_list(over):
         return _lists(under, over, keys, keys[field])
     return over
 

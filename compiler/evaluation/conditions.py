@@ -4,8 +4,7 @@ Source: github.com/Knetic/govaluate at 7625b7f8c03d; shouldExecute in workflow/c
 """
 
 # The type of a value is known only at run time, as in Go: lists and mappings hold anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownVariableType=false
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/
 """
 
 # The type of a value is known only at run time, as in Go: lists and mappings hold anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The functions of expr-lang on lists and objects. Source: github.com/expr-lang/expr 1.17.8, builtin/."""
 
 # The type of a value is known only at run time, as in Go: lists and mappings hold anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownVariableType=false
 
 from __future__ import annotations
 

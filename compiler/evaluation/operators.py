@@ -1,8 +1,7 @@
 """The operators of expr-lang on values. Source: github.com/expr-lang/expr 1.17.8, vm/runtime."""
 
 # The type of a value is known only at run time, as in Go: lists and mappings hold anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 

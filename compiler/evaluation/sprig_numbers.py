@@ -1,9 +1,5 @@
 """The functions of numbers below `sprig.`. Source: github.com/Masterminds/sprig 3.3.0, numeric.go."""
 
-# The type of a value is known only at run time, as in Go: lists and mappings hold anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import math

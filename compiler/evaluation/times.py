@@ -4,8 +4,7 @@ Source: the packages time of Go, and github.com/Masterminds/sprig 3.3.0 for the 
 """
 
 # The type of a value is known only at run time, as in Go.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 

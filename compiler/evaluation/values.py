@@ -5,8 +5,7 @@ datetime and timedelta.
 """
 
 # The type of a value is known only at run time, as in Go: lists and mappings hold anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 

@@ -3,9 +3,6 @@
 Sources: resolveDependencyReferences, resolveReferences and resolveArtifact in workflow/controller of Argo 4.1.
 """
 
-# Values of a manifest, and of expressions, may be anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -14,6 +11,7 @@ from flowdsl.compiler.evaluation.conditions import condition
 from flowdsl.compiler.evaluation.evaluate import evaluate
 from flowdsl.compiler.evaluation.values import ExpressionError, shown
 from flowdsl.compiler.kinds import STORES
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.names import any_string
@@ -159,7 +157,7 @@ def _artifact_of(source: str | None, expression: str | None, scope: Scope) -> Js
             raise ArgoError(f'Unable to resolve: "{tag}"')
     if value is None and expression:
         raise ArgoError(f"cannot fetch artifacts from <nil>: {shown_as}")
-    if not isinstance(value, dict):
+    if not is_mapping(value):
         raise ArgoError(f"Variable {{{{{shown_as}}}}} is not an artifact")
     found: Json = value
     return found
@@ -169,7 +167,7 @@ def _below(artifact: Json, path: str) -> Json:
     """The artifact at a path below another one."""
     for kind, field in {**STORES, "http": "url"}.items():
         location = artifact.get(kind)
-        if isinstance(location, dict):
+        if is_mapping(location):
             return {
                 **artifact,
                 kind: {**location, field: f"{str(location.get(field, '')).rstrip('/')}/{path}"},

@@ -1,8 +1,5 @@
 """The common base of DAGs and steps during execution."""
 
-# Values of a manifest, and of expressions, may be anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -3,13 +3,12 @@
 Source: workflow/controller/scope.go and util/expand of Argo 4.1.
 """
 
-# Values of a manifest, and of expressions, may be anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from flowdsl.compiler.tree import is_mapping
 
 Value = Any
 """A text; None for a missing output of a skipped task; a dict for an artifact."""
@@ -212,11 +211,10 @@ class Scope:
 
 
 def _joined(under: Value, over: Value) -> Value:
-    lower: dict[str, Value] = under if isinstance(under, dict) and not isinstance(under, Results) else {}
-    if not lower or not isinstance(over, dict):
+    lower = under if is_mapping(under) and not isinstance(under, Results) else {}
+    if not lower or not is_mapping(over):
         return over
-    upper: dict[str, Value] = over
     merged = dict(lower)
-    for key, value in upper.items():
+    for key, value in over.items():
         merged[key] = _joined(merged[key], value) if key in merged else value
     return merged

@@ -4,9 +4,6 @@ Source: util/template of Argo 4.1.2. Inserted text is scanned again by the next 
 like a tag is evaluated, and a tag that cannot be replaced may be passed on unchanged.
 """
 
-# Values of a manifest, and of expressions, may be anything.
-# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-
 from __future__ import annotations
 
 import json
@@ -15,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.compiler.evaluation import go_json
 from flowdsl.compiler.evaluation.evaluate import evaluate
 from flowdsl.compiler.evaluation.values import ExpressionError, NotHere, json_of
+from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -162,11 +160,10 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
 def _known(tree: dict[str, Any], name: str) -> bool:
     at: Any = tree
     for part in name.split("."):
-        if not isinstance(at, dict) or part not in at:
+        if not is_mapping(at) or part not in at:
             root, _, function = name.partition(".")
             return root in _ADDED and (root != "sprig" or not function or function in sprig())
-        below: dict[str, Any] = at
-        at = below[part]
+        at = at[part]
     return True
 
 
