@@ -469,9 +469,11 @@ class _Unit:
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
         self.diagnostics.extend(locks_inside(program))
-        self.diagnostics.extend(too_large(program))
+        self.diagnostics.extend(refused := [*too_large(program)])
         parted, waiting = split(program._replace(source=self._digest(trace)))
         self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(Waiting(one.name), one.place) for one in waiting)
+        if refused:
+            return parted
         templates = attached(borne([*parted.templates], lowering.end))  # in groups, too
         return parted._replace(templates=tuple(templates))
