@@ -236,6 +236,19 @@ def test_what_python_may_ask(body: str, tmp_path: Path) -> None:
     assert [one for one in found.findings() if one[0] != "FD217"] == []
 
 
+@pytest.mark.parametrize("sides", ["UUID(int=1) {} key", "key {} UUID(int=1)"])
+@pytest.mark.parametrize("operator", ["==", "!=", "<", ">="])
+def test_a_uuid_is_compared_on_either_side(operator: str, sides: str, tmp_path: Path) -> None:
+    before = """
+from uuid import UUID
+
+@step(image="python:3.12-slim")
+def key_of(v: int) -> UUID: ...
+"""
+    body = f"key = key_of(n)\nuse_bool({sides.format(operator)})"
+    assert compile_body(tmp_path, body, before).messages() == []
+
+
 def test_numpy_leaves_the_operator_to_the_value(tmp_path: Path) -> None:
     # numpy's float64 is a float whose repr is no number in an expression.
     before = """

@@ -12,7 +12,7 @@ import pathlib
 from functools import partial
 from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
-from flowdsl.places.place import falls_back, here, operation, unpacked, words
+from flowdsl.places.place import falls_back, here, operation, through_library, unpacked, words
 from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, hidden, token
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Get, Many, Out, Poison, Rows
@@ -49,7 +49,8 @@ class RunTimeValue:
             case t.Record(cls) | t.Enumeration(cls):
                 return cls
             case Textual():
-                return kind.cls
+                # UUID compares in Python: it leaves to the value what it does not take for a UUID.
+                return RunTimeValue if through_library() else kind.cls
             case t.Sequence():
                 return tuple if kind.tupled else list
             case t.Mapping() | t.Entries():
