@@ -180,8 +180,9 @@ class Carrier:
                 return File(False, "digest"), found
         form = self._made(maker, name)
         if isinstance(form, File) and not form.keyed:  # a file passed to the pipeline
-            if task.region is not None:
-                finding = SourceHanded(task.target.name, "it may not run")
+            if task.region is not None or task.may_fail:
+                why = "it may fail" if task.may_fail else "it may not run"
+                finding = SourceHanded(task.target.name, why)
                 self.shared.diagnostics.append(Diagnostic(finding, task.site))
             return form, [Out(maker.name, port, expr.type) for port, _ in ports(name, form)]
         return form, [

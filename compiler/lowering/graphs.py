@@ -340,7 +340,8 @@ class Graphs:
     def _handed(self, plan: CallPlan) -> list[str]:
         """The parameters that a call outputs: values, and the locations and digests of its files."""
         if plan.sub is not None:
-            return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
+            handed = [ports(name, one.form) for name, one in plan.sub.results.items()]
+            return [port for each in handed for port, kind in each if kind != "artifact"]
         outs = t.outputs(plan.call.target.signature.returns)
         made = [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
         files = [out.name for out in outs if t.holds_file(out.type) and out.name in plan.placed]

@@ -1,4 +1,4 @@
-"""A pipeline that returns the file it was given, under a condition and in a loop."""
+"""A pipeline that returns the file it was given, under a condition, in a loop, and where it may fail."""
 
 from pathlib import Path
 
@@ -28,3 +28,6 @@ def nightly(check: bool = False) -> None:
     with when(check):
         seen = checked(raw, 3)
     look(either(seen, raw))
+    checked.options(may_fail=True, name="unused")(raw, 4)
+    tried = checked.options(may_fail=True)(raw, 5)
+    look.options(name="last")(either(tried, raw))
