@@ -23,7 +23,7 @@ from flowdsl.runtime.local.controller.scope import Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.parts import part, several
-from flowdsl.runtime.phases import RUNNING
+from flowdsl.runtime.phases import ERROR, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,6 +166,9 @@ class Hooks(ABC):
             return
         if self.run.parallelism.postpones(self.frame, self.changed):
             return
+        if self.spoilt and self.node.fulfilled and self.node.phase != ERROR and self._looked():
+            # Its pod has ended meanwhile: the hooks are judged again, and are an error again.
+            self.spoilt = self.ended = False
         if not self.spoilt and not self._read():
             return
         # The exit hook of a node that could not start is left to the next pass.
