@@ -118,15 +118,12 @@ class Locks:
         name, key = str(reference.get("name")), str(reference.get("key"))
         full = f"{namespace}/ConfigMap/{name}/{key}"
         value = self._config.get(name, {}).get(key)
-        begin = f"failed to initialize semaphore {full} with limit: "
-        if value is None:
-            raise ArgoError(f"{begin}the ConfigMap '{name}' with the key '{key}' is not known here")
         try:
-            limit = int(value)
+            limit = int(value or "")
         except ValueError:
-            raise ArgoError(f"{begin}{value} is not a number") from None
+            limit = 0
         if limit < 1:
-            raise ArgoError(f"{begin}{limit} lets nobody in")
+            raise ArgoError(f"failed to initialize semaphore {full} with limit")
         self._limits[full] = limit
         return full
 
