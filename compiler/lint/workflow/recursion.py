@@ -10,9 +10,10 @@ from flowdsl.compiler.lint.manifest.view import DEEPEST, Template, callees
 from flowdsl.compiler.lint.workflow.constant_conditions import holds
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import string
+from flowdsl.compiler.tree import entries, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.depends import asks
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,4 +104,21 @@ def _runs(call: Call) -> bool:
     target = string(owner, "dag", "target")
     if asks(depends) or target or (call.loop and not has_items(call)):
         return False
-    return holds(data.get("when") or "")
+    return holds(data.get("when") or "") or _is_unchanged(call)
+
+
+def _is_unchanged(call: Call) -> bool:
+    """Whether a template calls itself under a condition on inputs that it passes on as they are."""
+    if call.callee is not call.owner:
+        return False
+    given = {
+        string(each, "name"): each.get("value") for each in entries(call.data, "arguments", "parameters")
+    }
+    names = [tag[1].strip() for tag in TAG.finditer(call.data.get("when") or "")]
+    return bool(names) and all(
+        name.startswith(_INPUT) and given.get(name.removeprefix(_INPUT)) == f"{{{{{name}}}}}"
+        for name in names
+    )
+
+
+_INPUT = "inputs.parameters."
