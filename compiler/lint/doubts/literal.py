@@ -160,19 +160,26 @@ _BRACES = regex(
 )
 """A variable in another tool's notation: in one brace or three, or after a dollar."""
 
+_DOLLAR = regex(r"\$\{\{ *((?:inputs|workflow|steps|tasks)\.[\w.-]+|item(?:\.[\w.-]+)?) *\}\}")
+"""A whole value in the notation of other systems, with a dollar before a tag."""
+
 
 def braces(view: View) -> Iterator[Problem]:
     """Existing variables are written in two braces."""
     of_run = {f"workflow.parameters.{name}" for name in view.arguments}
-    handed = any(map(_BRACES.search, view.values))
+    handed = any(_BRACES.search(each) or "${{" in each for each in view.values)
     for template in view.templates:
-        if not (
-            handed if template.calls else _BRACES.search(template.text) or _BRACES.search(template.source)
-        ):
+        own = (template.text, template.source)
+        if not (handed if template.calls else any(_BRACES.search(each) or "${{" in each for each in own)):
             continue
         known = of_run | {f"inputs.parameters.{name}" for name in template.parameters}
         known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
         for path, text in _texts(template.data, template.path):
+            if (whole := _DOLLAR.fullmatch(text)) is not None:
+                way = f"write `{{{{{whole[1]}}}}}`"
+                yield Problem(
+                    path, TakenLiterally(f"`{text}` keeps its `$`", "Argo fills in the braces alone", way)
+                )
             for found in _BRACES.finditer(text):
                 name = next(filter(None, found.groups()))
                 if name in known:
