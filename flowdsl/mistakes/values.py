@@ -93,6 +93,8 @@ class RunTimeLoop(Finding):
                 f"take it as one {self.type}, `value = ...`; to pass on several, let the step return a NamedTuple "
                 "or dataclass"
             )
+            if self.type.startswith("list["):
+                way = "take its items by their numbers, `value[0]`; or let the step return a tuple or NamedTuple"
         elif self.function:
             way = f"pass the value to a step, and call `{self.function}` there" + (
                 "; to run a step for each element write `fan_out(step, over={...})`"

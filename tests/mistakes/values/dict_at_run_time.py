@@ -1,4 +1,4 @@
-"""Methods of dicts, a position in a text, and the fields of all results of a loop."""
+"""Methods of dicts, a position in a text, and the parts of lists that are known only in the run."""
 
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +39,8 @@ def nightly(mode: str = "fast") -> None:
     mean(list(measured.values()))
     runs = fan_out(train, over={"rate": [0.1, 0.2]})
     mean([one.loss for one in runs])
+    first, second = runs
+    mean([first.loss, second.loss])
     mean(rate * 2 for rate in [0.1, 0.2])
     wait(run.scheduled_time)
     found = sweep(train, over={"rate": [0.1, 0.2]}, objective=minimize("loss"))
