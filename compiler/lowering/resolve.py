@@ -142,7 +142,8 @@ class Resolver:
         made, key = self.resolve(rows, region), expr.key
         if isinstance(expr.of, Get):
             assert isinstance(expr.of.key, int)
-            cell = Cell(made, expr.of.key, str(key), expr.type)
+            (keys,) = (out.keys for out in t.outputs(rows.item) if out.name == key)
+            cell = Cell(made, expr.of.key, "-".join(map(str, keys)), expr.type)
         else:
             cell = (
                 Cell(made, 0, key, expr.type)

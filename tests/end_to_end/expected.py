@@ -651,6 +651,10 @@ def taken(plain: Plain, m: Any, volumes: Volumes, count: int = 3) -> None:
     plain("train", m.show, data.named["train"], f" {data.folds[1].number} {data.folds[1].score}")
     plain("fold", m.fit, data.folds[1], data.folds[-1].score * 2)
     plain("untested", m.fit, data.folds[0], 0.5)
+    plain("pair", m.optional, *data.pairs[1])
+    plain("missing", m.optional, data.maybe[0], 0)
+    plain("there", m.optional, data.maybe[1], 1)
+    plain("whole", m.whole, data.wholes[-1], data.pairs[0])
     plain("other.show", m.show, data.named["test set"])
     plain("handed", m.show, plain("other.pair", m.pair, "inside")[1])
     chosen = data.parts[1]

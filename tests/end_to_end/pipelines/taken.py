@@ -17,10 +17,18 @@ class Fold:
     score: float
 
 
+class Whole(NamedTuple):
+    fold: Fold
+    tags: list[str]
+
+
 class Split(NamedTuple):
     parts: list[Path]
     named: dict[str, Path]
     folds: list[Fold]
+    pairs: list[tuple[Path, int]]
+    maybe: list[Path | None]
+    wholes: list[Whole]
 
 
 def written(name: str, text: str) -> Path:
@@ -39,7 +47,8 @@ def split(count: int) -> Split:
         Fold(written(f"a{n}", f"train {n}"), written(f"b{n}", f"test {n}") if n else None, n, n / 4)
         for n in range(count)
     ]
-    return Split(parts, named, folds)
+    pairs = [(part, 2**53 + number) for number, part in enumerate(parts)]
+    return Split(parts, named, folds, pairs, [None, parts[0]], [Whole(one, ["a", "b"]) for one in folds])
 
 
 @step(image=PYTHON)
@@ -59,6 +68,18 @@ def fit(fold: Fold, rate: float) -> str:
     """What is in a record with files."""
     test = fold.test.read_text() if fold.test is not None else "none"
     return f"{fold.train.read_text()} {test} {fold.number} {fold.score} {rate}"
+
+
+@step(image=PYTHON)
+def optional(file: Path | None, number: int) -> str:
+    """The text of a file, if there is one."""
+    return f"{file.read_text() if file is not None else 'none'} {number}"
+
+
+@step(image=PYTHON)
+def whole(one: Whole, pair: tuple[Path, int]) -> str:
+    """What is in a record with a record, and in a tuple."""
+    return f"{one.fold.train.read_text()} {one.tags} {pair[0].read_text()} {pair[1]}"
 
 
 @step(image=PYTHON)
@@ -83,6 +104,10 @@ def taken(count: int = 3) -> str:
     show.options(name="train")(data.named["train"], note)
     fit.options(name="fold")(data.folds[1], data.folds[-1].score * 2)
     fit.options(name="untested")(data.folds[0], 0.5)
+    optional.options(name="pair")(data.pairs[1][0], data.pairs[1][1])
+    optional.options(name="missing")(data.maybe[0], data.wholes[0].fold.number)
+    optional.options(name="there")(data.maybe[1], 1)
+    whole.options(name="whole")(data.wholes[-1], data.pairs[0])
     other = inner(data.named["test set"], "inside")
     show.options(name="handed")(other)
     with when(data.folds[-1].number == 2):
