@@ -400,7 +400,8 @@ def item(expr: Expr, index: object) -> Expr:
         case t.Maybe():
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
         case _:
-            files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
+            together = isinstance(kind, (t.Sequence, t.Mapping)) and not isinstance(expr, Rows)
+            files = together and t.holds_file(kind)
             shown = named or repr(key)
             keys = t.members(of)
             if isinstance(kind, t.Entries):

@@ -1,6 +1,7 @@
-"""One file of several that travel together: of a parameter, and of the files of each item of a list."""
+"""One file of several that travel together: of a parameter, of the files of each item of a list; and wrong keys."""
 
 from pathlib import Path
+from typing import Literal
 
 from flowdsl import pipeline, step
 
@@ -21,6 +22,11 @@ def pages() -> list[list[Path]]:
 
 
 @step(image="python:3.12-slim")
+def halves() -> dict[Literal["low", "high"], Path]:
+    return {"low": Path("low.csv"), "high": Path("high.csv")}
+
+
+@step(image="python:3.12-slim")
 def count(table: Path) -> int:
     return len(table.read_text())
 
@@ -35,3 +41,5 @@ def each(parts: dict[str, Path], several: list[Path]) -> None:
 def nightly() -> None:
     each(split(), shards())
     page = count(pages()[0][0])
+    half = count(halves()["hihg"])
+    named = count(shards()["train"])
