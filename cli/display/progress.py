@@ -11,7 +11,7 @@ from flowdsl.cli.display.signs import verb
 from flowdsl.cli.display.texts import line as one_line
 from flowdsl.cli.process import err, note, on_terminal
 from flowdsl.runtime.local.controller.events import PodRunning
-from flowdsl.runtime.logs.source import place
+from flowdsl.runtime.logs.source import Place, place
 from flowdsl.runtime.phases import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, idle, plain, question
 
@@ -199,7 +199,7 @@ def _line(node: Shown, before: str | None, run: str, instead: str, took: Callabl
 def _name(node: Shown, run: str) -> str:
     """The name of a step in a line."""
     found = place(run, node.name)
-    name = ".".join(found.path) or node.template or run
+    name = Place(found.path).called(node.template or run)
     again = found.attempts[-1] if node.retried and found.attempts else 0
     return f"{name}, attempt {again + 1}" if again else name
 

@@ -101,6 +101,28 @@ def test_a_run_that_fails_shows_the_log_and_how_to_go_on(flowdsl: Callable[..., 
     assert "after a change: flowdsl run pipeline.py --from publish --of one\n" in done.out
 
 
+LOOP = """
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def greet(name: str) -> None:
+    print("hello", name)
+
+
+@pipeline
+def greetings() -> None:
+    fan_out(greet, over={"name": ["ada", "bob"]}, parallel=1)
+"""
+
+
+def test_a_round_is_called_as_in_its_log(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "loop.py").write_text(LOOP)
+    done = flowdsl("loop.py", "--name", "one")
+    assert (done.code, "\ngreet(1): started\n" in done.err) == (0, True)
+    assert finished("logs", "one").out == "greet(0) | hello ada\ngreet(1) | hello bob\n"
+
+
 LOSING = """
 from pathlib import Path
 
