@@ -31,6 +31,7 @@ _FILES = 10240
 """The most open files of a process on macOS. Source: OPEN_MAX of its sys/syslimits.h."""
 _NUMBER = regex(r"^\[Errno \d+\] ")
 """The prefix of Python before an error message of the system."""
+_LONG = 800
 _SLOWEST = 4 << 10
 """The least bytes per second of a response: its size extends the timeout at this rate."""
 
@@ -121,7 +122,7 @@ class Transport:
             ) from error
         except (config.ConfigException, YAMLError, OSError, LookupError, ValueError) as error:
             files = str(_ACCOUNT) if _is_inside(self._access) else _files(self._access)
-            why = _why(error).rstrip(".")
+            why = _brief(_why(error)).rstrip(".")
             where = "" if files in why else f", in {files}"
             raise Misconfigured(f"the settings of the cluster cannot be read: {why}{where}") from error
         return Way(str(configuration.host).rstrip("/"), pool, configuration, context, namespace, identity)
@@ -363,7 +364,7 @@ class _Said(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Collect one record, as one line."""
-        self.errors.append(_NUMBER.sub("", " ".join(record.getMessage().split())))
+        self.errors.append(_brief(_NUMBER.sub("", record.getMessage())))
 
 
 def _allow_connections() -> None:
@@ -395,6 +396,12 @@ def _untrusted(error: BaseException) -> bool:
 
     causes = (*error.args, error.__cause__, error.__context__)
     return any(isinstance(one, ssl.SSLCertVerificationError) for one in causes)
+
+
+def _brief(text: str) -> str:
+    """A text as one line without its end if it is long: programs that give credentials may print their usage."""
+    words = " ".join(text.split())
+    return words if len(words) <= _LONG else f"{words[:_LONG]} ..."
 
 
 def _why(error: BaseException) -> str:

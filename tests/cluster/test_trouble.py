@@ -442,6 +442,10 @@ def test_a_context_that_is_named_needs_no_current_one(
         (["/no/such/login"], "No such file or directory: '/no/such/login'"),
         (["/bin/sh", "-c", "echo please log in >&2; exit 3"], "please log in"),
         (["/bin/echo", "null"], "`/bin/echo` gave none that can be used: "),
+        (
+            ["/bin/sh", "-c", "echo the end; yes usage | head -1000 >&2; exit 3"],
+            r"(usage ){100,160}\w*  *\.\.\.$",
+        ),
         (["no-such-login"], "there is no program `no-such-login`, which gives them: brew install it$"),
     ],
 )
