@@ -389,13 +389,9 @@ def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     until = _suspended_until(node, template)
     run.suspended[node.id] = (execution, until)
     if until is not None:
-        run.agenda.at(until, lambda: _time_is_over(run, node), lambda: _is_timed(run, node))
+        run.agenda.at(until, lambda: _time_is_over(run, node), lambda: run.is_timed(node))
     if refusal := run.refusal(node):
         run.agenda.in_next_pass(lambda: end_suspension(run, node, refusal))
-
-
-def _is_timed(run: Run, node: Node) -> bool:
-    return run.suspended.get(node.id, (None, None))[1] is not None
 
 
 def _time_is_over(run: Run, node: Node) -> None:
@@ -405,7 +401,7 @@ def _time_is_over(run: Run, node: Node) -> None:
         node.timed_out = node.id in run.suspended
         resume(run, node, {})
 
-    if _is_timed(run, node):
+    if run.is_timed(node):
         frame = run.suspended[node.id][0].call.frame
         if not run.parallelism.postpones(frame, lambda: _time_is_over(run, node)):
             run.within(node, end)

@@ -178,9 +178,11 @@ class Run:
 
     def needs_passes(self, node: Node) -> bool:
         """Whether a node progresses only when Argo visits it, unlike a pod, or a node that a user resumes."""
-        if node.type == "Suspend":
-            return self.suspended.get(node.id, (None, None))[1] is not None
-        return node.type in ("Steps", "DAG", "Retry")
+        return node.type in ("Steps", "DAG", "Retry") or self.is_timed(node)
+
+    def is_timed(self, node: Node) -> bool:
+        """Whether a node is suspended for a duration."""
+        return self.suspended.get(node.id, (None, None))[1] is not None
 
     def leave(self, node: Node) -> None:
         """Stop executing a node; pods that it has started continue."""
