@@ -331,6 +331,20 @@ def test_a_digest_is_made_only_where_a_key_needs_it(folder: Path) -> None:
     assert "fingerprint" not in found["make"]["script"]["source"]
 
 
+def test_a_choice_of_which_one_file_is_there_has_its_digest(folder: Path) -> None:
+    text = FILES.replace("{cache}", ", cache=True").replace("import pipeline", "import either, pipeline")
+    part = """\
+@pipeline
+def part(other: Path | None) -> int:
+    return read(either(other, make("y").one))
+
+
+"""
+    text = text.replace("@pipeline", f"{part}@pipeline").replace("{call}", "part(None), make(name)")
+    found = compiled(folder, text)
+    assert "inputs.parameters['flowdsl-digest-file']" in found["read"]["memoize"]["key"]
+
+
 def test_every_item_of_a_loop_has_a_key_of_its_own(folder: Path) -> None:
     text = SOURCE.replace("import Cache,", "import Cache, fan_out,")
     looped = text.replace("    train(rows)", "    fan_out(train, over={'rows': [rows, rows]})")

@@ -261,8 +261,8 @@ class Carrier:
         if len(there) < len(choices):
             choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
             known = [known[at] for at in there]
-        if len(carried) <= 1:
-            return carried[0] if carried else (Absent(), [])
+        if len(known) <= 1:
+            return known[0] if known else (Absent(), [])
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, known)
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
