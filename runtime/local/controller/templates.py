@@ -162,7 +162,10 @@ def _parameter(
             found.pop("value", None)
     source = part(found, "valueFrom")
     if reference := source.get("configMapKeyRef"):
-        name, key = replaced([reference.get("name"), reference.get("key")], Scope(globals), "everything")
+        try:
+            name, key = replaced([reference.get("name"), reference.get("key")], Scope(globals), "everything")
+        except ArgoError as error:
+            raise ArgoError(f"failed to substitute configMapKeyRef: {error}") from None
         if name in config and key in config[name]:
             found["value"] = config[name][key]
         elif source.get("default") is not None:
@@ -285,7 +288,10 @@ def input_variables(template: Json) -> Variables:
 
 
 def not_in(config: dict[str, dict[str, str]], name: object, key: object) -> str:
-    """The message about a missing key of a ConfigMap: Argo's, if the ConfigMap is known."""
+    """Argo's message about a missing ConfigMap or key of one."""
     if str(name) in config:
         return f"ConfigMap '{name}' does not have the key '{key}'"
-    return f"ConfigMap '{name}' with the key '{key}' is not known here"
+    return (
+        f"ConfigMap '{name}' does not exist. Please make sure it has the label "
+        "workflows.argoproj.io/configmap-type: Parameter to be detectable by the controller"
+    )
