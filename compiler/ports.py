@@ -21,6 +21,8 @@ OWN = ("/tmp/flowdsl", OUT)
 """The folders that flowdsl uses in every container."""
 WORKERS = "flowdsl-workers"
 """The input of the pods of a distributed step with the name by which they find each other."""
+SCRIPT = "FLOWDSL_SCRIPT"
+"""The variable that passes the script of a step to the pods of a Job: see compiler/argo/distributed.py."""
 
 
 class FromEnv(Node):

@@ -5,7 +5,6 @@ Read off the manifests alone, whoever wrote them: each account gets what its pod
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.objects import UnknownRights
@@ -14,7 +13,7 @@ from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_mapping, string
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -217,7 +216,7 @@ def _in_manifest(manifest: str) -> Iterator[tuple[str, str] | str]:
     import yaml
 
     try:
-        found: list[Any] = list(yaml.safe_load_all(_TAG.sub(_HOLE, manifest)))
+        found: list[Any] = list(yaml.safe_load_all(TAG.sub(_HOLE, manifest)))
     except yaml.YAMLError:
         yield "its manifest can be read only when it runs"
         return
@@ -232,7 +231,6 @@ def _in_manifest(manifest: str) -> Iterator[tuple[str, str] | str]:
                 yield version.rpartition("/")[0], plural(kind)
 
 
-_TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
 _HOLE = "flowdsl-hole"
 
 

@@ -8,7 +8,8 @@ from typing import cast
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+"""What a taint does to pods that do not tolerate it."""
 
 
 def toleration(written: object) -> dict[str, str]:
@@ -25,8 +26,8 @@ def toleration(written: object) -> dict[str, str]:
     key, equals, value = body.partition("=")
     if not is_qualified_name(key):
         raise GrammarError(written, 0, len(key), "the key of a taint, as in 'spot=true:NoSchedule'")
-    if colon and effect not in _EFFECTS:
-        raise GrammarError(written, len(body) + 1, len(written), f"one of {', '.join(_EFFECTS)}")
+    if colon and effect not in EFFECTS:
+        raise GrammarError(written, len(body) + 1, len(written), f"one of {', '.join(EFFECTS)}")
     if not is_label_value(value):
         raise GrammarError(written, len(key) + 1, len(body), "a label value")
     found = {"key": key, "operator": "Equal" if equals else "Exists"}
@@ -48,8 +49,8 @@ def _toleration_fields(fields: dict[str, str]) -> dict[str, str]:
     if operator == "Exists" and fields.get("value"):
         raise GrammarError(f"value: {fields['value']}", 0, 5, "no value beside Exists")
     effect = fields.get("effect", "")
-    if effect and effect not in _EFFECTS:
-        raise GrammarError(f"effect: {effect}", 8, 8 + len(effect), f"one of {', '.join(_EFFECTS)}")
+    if effect and effect not in EFFECTS:
+        raise GrammarError(f"effect: {effect}", 8, 8 + len(effect), f"one of {', '.join(EFFECTS)}")
     return {field: fields[field] for field in known if field in fields}
 
 

@@ -11,6 +11,9 @@ from functools import lru_cache
 
 from flowdsl.grammar.regex import regex
 
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+"""When an image is pulled. Source: Kubernetes, PullPolicy."""
+
 _COMPONENT = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _REGISTRY = regex(rf"(?:{_COMPONENT}(?:\.{_COMPONENT})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?")
 _PATH = regex(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")

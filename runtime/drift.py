@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.argo.provenance import PIPELINE, SPEC
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.labels import LAST_APPLIED
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.seam import metadata_of
@@ -30,7 +31,6 @@ KINDS = {one.name: one for one in (WORKFLOW, TEMPLATE, CLUSTER_TEMPLATE, CRON)}
 _OURS = ("name", "generateName", "namespace", "labels", "annotations")
 """The metadata fields that users set."""
 _LONGEST = 80
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def live(cluster: Cluster, document: Json) -> Json | None:
@@ -109,7 +109,7 @@ def comparable(found: Json, document: Json) -> Json:
             value = {
                 key: each
                 for key, each in part(metadata, field).items()
-                if (key in known or (field, key) in applied) and key != _APPLIED
+                if (key in known or (field, key) in applied) and key != LAST_APPLIED
             }
         elif field not in written:
             continue
@@ -193,7 +193,7 @@ def _applied(metadata: Json) -> set[tuple[str, str]]:
     """The labels and annotations that a user has applied, so that leaving them out removes them."""
     found: set[tuple[str, str]] = set()
     try:
-        last: object = json.loads(part(metadata, "annotations").get(_APPLIED) or "{}")
+        last: object = json.loads(part(metadata, "annotations").get(LAST_APPLIED) or "{}")
     except ValueError:
         last = {}
     before = part(last, "metadata") if is_mapping(last) else {}

@@ -16,13 +16,12 @@ from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
+from flowdsl.compiler.schema.table import API_VERSION
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values.expr import Stored
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Diagnostic
-
-API_VERSION = "argoproj.io/v1alpha1"
 
 
 class Manifest(NamedTuple):

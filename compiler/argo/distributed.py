@@ -17,6 +17,7 @@ from flowdsl.compiler.argo.document import OWNER, Source, Tagged, plain_data, ya
 from flowdsl.compiler.argo.operators import FORMS, JOB_SET, MEMBER, NAME, TERMINAL, train_job
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.volumes import volume
+from flowdsl.compiler.ports import SCRIPT
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo.operators import Form
     from flowdsl.compiler.argo.origins import Json
 
-SCRIPT = "FLOWDSL_SCRIPT"
 _INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 _BEGIN = f"""\
 import os, sys, tempfile

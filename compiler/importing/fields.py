@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from flowdsl.compiler.importing.layout import Code, call, listed, literal, mapped, quoted
-from flowdsl.compiler.options import environment, run, schedule
+from flowdsl.compiler.options import run, schedule
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping
 from flowdsl.grammar.devices import VENDORS
+from flowdsl.grammar.image import PULL_POLICIES
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import is_filled
 
@@ -207,7 +208,7 @@ TEMPLATE = (
 
 CONTAINER = (
     Row(("workingDir",), "workdir", _plain),
-    Row(("imagePullPolicy",), "image_pull_policy", _one_of(environment.PULL_POLICIES)),
+    Row(("imagePullPolicy",), "image_pull_policy", _one_of(PULL_POLICIES)),
 )
 """Fields of the container or script of a template."""
 

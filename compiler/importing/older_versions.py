@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.ports import as_text
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, pairs
+from flowdsl.grammar.labels import LAST_APPLIED
 from flowdsl.grammar.numbers import fixed
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 #: Metadata that a cluster adds to stored objects.
 _ADDED = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
-_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def renew(body: Json) -> None:
@@ -22,7 +22,7 @@ def renew(body: Json) -> None:
     metadata, spec = mapping_at(body, "metadata"), mapping_at(body, "spec")
     for field in _ADDED:
         metadata.pop(field, None)
-    mapping_at(metadata, "annotations").pop(_APPLIED, None)
+    mapping_at(metadata, "annotations").pop(LAST_APPLIED, None)
     if "schedule" in spec:
         spec.setdefault("schedules", [spec.pop("schedule")])
     spec = mapping_at(spec, "workflowSpec") or spec

@@ -6,7 +6,6 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir, placing
-from flowdsl.compiler.argo.distributed import SCRIPT
 from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.expressions import VOLUMES, text_of
@@ -31,7 +30,7 @@ from flowdsl.compiler.lowering.plans import CHECKPOINT
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX
-from flowdsl.compiler.ports import CHECKPOINTS, OUT, STORE, WORKERS, Writer, layout
+from flowdsl.compiler.ports import CHECKPOINTS, OUT, SCRIPT, STORE, WORKERS, Writer, layout
 from flowdsl.compiler.steps.command import CommandLine, bind
 from flowdsl.compiler.steps.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.steps.paths import misplaced

@@ -11,6 +11,7 @@ from flowdsl.compiler.findings.surroundings import BadEnvName, SecretInText
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, filled_in, one_of, said, text_option
+from flowdsl.grammar.image import PULL_POLICIES
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_env_name
 from flowdsl.volume import Config, Mountable, Secret, Volume
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.options.reading import Doubter, Reader
-
-
-#: When an image is pulled. Source: Kubernetes, PullPolicy.
-PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
 def settled(found: Mapping[str, Any]) -> Environment:

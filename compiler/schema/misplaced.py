@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _BODIES = frozenset(BODIES)
 _CALLS = ("DAGTask", "WorkflowStep")
-_CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
+CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
 
 _OF_CALL = {"condition": "when", "if": "when", **dict.fromkeys(("forEach", "foreach", "loop"), "withItems")}
 _OF_CONTAINER = {"entrypoint": "command", "environment": "env"}
@@ -38,7 +38,7 @@ _SAME: Mapping[str, Mapping[str, str]] = {
     "WorkflowSpec": {"exitHandler": "onExit", "priorityClassName": "podPriorityClassName"},
     **{f"ConfigMap{use}": {"configMapName": "name"} for use in ("EnvSource", "KeySelector", "Projection")},
     **{f"Secret{use}": {"secretName": "name"} for use in ("EnvSource", "KeySelector", "Projection")},
-    **dict.fromkeys(_CONTAINERS, _OF_CONTAINER),
+    **dict.fromkeys(CONTAINERS, _OF_CONTAINER),
     "ScriptTemplate": {**_OF_CONTAINER, "code": "source", "script": "source"},
     **{f"{store}Artifact": {"object": "key", "path": "key"} for store in ("GCS", "OSS", "S3")},
     "DAGTask": {**_OF_CALL, "after": "dependencies"},
@@ -110,7 +110,7 @@ def nowhere(owner: str, path: Sequence[str | int], kind: str) -> str:
         of_cron = {*fields("CronWorkflowSpec"), "schedule"} - fields(owner).keys() - {"when"}
         if field in of_cron:
             return _OF_CRON
-    if owner in ("Template", "WorkflowSpec", *_CONTAINERS) and field in _OF_PODS:
+    if owner in ("Template", "WorkflowSpec", *CONTAINERS) and field in _OF_PODS:
         return f"it is a field of pods: write `podSpecPatch`, a text with `{field}` in it"
     return _NOWHERE.get(owner, {}).get(field, "")
 

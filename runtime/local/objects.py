@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.tree import is_mapping
-from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
 _HOLE = "flowdsl-hole"
 """The placeholder for a tag."""
 _MAKING = ("create", "apply", "replace")
@@ -22,7 +20,7 @@ _MAKING = ("create", "apply", "replace")
 
 def objects(resource: Json) -> list[Json]:
     """The objects of a manifest before it runs, with a placeholder for each tag; none if it is not YAML."""
-    return _read(_TAG.sub(_HOLE, str(resource.get("manifest") or "")))
+    return _read(TAG.sub(_HOLE, str(resource.get("manifest") or "")))
 
 
 def replaced(resource: Json) -> list[Json]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.objects import containers_in
+from flowdsl.compiler.ports import SCRIPT
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import byte_count, compact, entries, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
@@ -34,9 +35,6 @@ NODE = 80
 
 Measured with 1000 to 10 000 pods with one parameter, one result and logs, gzipped and in base64.
 """
-
-_SCRIPT = "FLOWDSL_SCRIPT"
-"""The variable that passes the script of a step to the pods of a Job: see compiler/argo/distributed.py."""
 
 _OTHER_CODE = "keep the code in the image, in a repository or on a volume"
 
@@ -283,7 +281,7 @@ def _given(container: Object, *, in_file: bool = False) -> Iterator[tuple[Path, 
     """
     for index, variable in enumerate(entries(container, "env")):
         if size := _alone(name := str(variable.get("name")), variable.get("value")):
-            what = "the script, a variable of its pods," if name == _SCRIPT else f"the variable `{name}`"
+            what = "the script, a variable of its pods," if name == SCRIPT else f"the variable `{name}`"
             yield ("env", index, "value"), TextTooBig(what, size // KIB, MOST_VARIABLE // KIB)
     for field in ("command", "args"):
         made = LongArgument if in_file and field == "args" else TextTooBig

@@ -11,6 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import LOCATIONS
+from flowdsl.compiler.schema.misplaced import CONTAINERS
+from flowdsl.grammar.image import PULL_POLICIES
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import (
     is_data_key,
@@ -27,13 +29,11 @@ if TYPE_CHECKING:
 
     Field = tuple[str, ...]
 
-_PULL = ("Always", "IfNotPresent", "Never")
 _RESOLVED = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
-CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
 WORDS: Mapping[Field, Sequence[str]] = {
-    **{(name, "imagePullPolicy"): _PULL for name in CONTAINERS},
+    **{(name, "imagePullPolicy"): PULL_POLICIES for name in CONTAINERS},
     **{(name, "restartPolicy"): ("Always", "Never", "OnFailure") for name in CONTAINERS},
     **{(name, "terminationMessagePolicy"): ("File", "FallbackToLogsOnError") for name in CONTAINERS},
     ("AppArmorProfile", "type"): ("RuntimeDefault", "Localhost", "Unconfined"),
@@ -52,7 +52,7 @@ WORDS: Mapping[Field, Sequence[str]] = {
         "CharDevice",
         "BlockDevice",
     ),
-    ("ImageVolumeSource", "pullPolicy"): _PULL,
+    ("ImageVolumeSource", "pullPolicy"): PULL_POLICIES,
     ("LabelSelectorRequirement", "operator"): ("In", "NotIn", "Exists", "DoesNotExist"),
     ("ObjectFieldSelector", "apiVersion"): ("v1",),
     ("PersistentVolumeClaimSpec", "accessModes"): (

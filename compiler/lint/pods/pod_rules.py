@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.findings import Alternatives, EmptyClaim, Incomplete, NotForPods
-from flowdsl.compiler.lint.pods.pod_fields import CONTAINERS, PROBES, TOLD, WORDS
+from flowdsl.compiler.lint.pods.pod_fields import PROBES, TOLD, WORDS
 from flowdsl.compiler.lint.pods.resources import requirement_faults
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import TooManyEntries, dotted
+from flowdsl.compiler.schema.misplaced import CONTAINERS
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import near
 from flowdsl.grammar.error import GrammarError

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked_by
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.taints import EFFECTS
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS, is_mig_profile
@@ -319,7 +320,6 @@ def _part(error: GrammarError) -> Part | None:
 #: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` need a feature gate.
 _OPERATORS = ("Exists", "Equal", "Lt", "Gt")
 _WHOLE = regex(r"0|-?[1-9][0-9]*")
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 _FIELDS = frozenset(("matchExpressions", "matchFields"))
@@ -356,8 +356,8 @@ def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
     value: str = toleration.get("value") or ""
     if operator not in _OPERATORS:
         yield ("operator",), f"has the operator `{operator}`", "write `Exists` or `Equal`"
-    if effect and effect not in _EFFECTS:
-        yield ("effect",), f"has the effect `{effect}`", f"write one of {', '.join(_EFFECTS)}"
+    if effect and effect not in EFFECTS:
+        yield ("effect",), f"has the effect `{effect}`", f"write one of {', '.join(EFFECTS)}"
     if operator == "Exists" and value:
         yield ("value",), "has a value beside `Exists`", "remove `value`"
     if key and not is_qualified_name(key):
