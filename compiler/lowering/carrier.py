@@ -266,6 +266,10 @@ class Carrier:
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, known)
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
+        if any(
+            form == File(False) for form, _ in carried
+        ):  # a pipeline passes it on, and nothing says where it is
+            return self._first(written, kind, call, known)
         if len(there) < count:
             choices = (*choices, Const("", t.TEXT))
         return _together(carried), [self.resolver.resolve(Either(choices, kind), _region(call))]

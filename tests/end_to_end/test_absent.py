@@ -102,3 +102,49 @@ def test_a_part_of_what_either_gives(begin: bool, found: list[int], world: World
     done = world.run(result.documents[-1], given, fake=small)
     names = ("usual", "other", "second", "both")
     assert [int((done.task(name).parameters or {})["return"]) for name in names] == found
+
+
+PASSED_ON = """\
+from pathlib import Path
+
+from flowdsl import Raw, either, pipeline, step, when
+
+
+@step(image="python:3.12-slim")
+def upper(file: Path) -> Path:
+    made = Path("made.txt")
+    made.write_text(file.read_text().upper())
+    return made
+
+
+@step(image="python:3.12-slim")
+def show(file: Path) -> str:
+    return file.read_text()
+
+
+@pipeline
+def checked(file: Path) -> Path:
+    show(file)
+    return file
+
+
+@pipeline
+def main(begin: bool) -> None:
+    raw = checked(Raw("raw"))
+    with when(begin):
+        made = upper(raw)
+    show.options(name="branch")(either(made, raw))
+    tried = upper.options(may_fail=True)(raw)
+    show.options(name="failure")(either(tried, raw))
+"""
+
+
+@pytest.mark.parametrize("begin", [True, False])
+def test_a_file_that_a_pipeline_passes_on_stands_in_for_another(begin: bool, world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(PASSED_ON, encoding="utf-8")
+    result = compile_loaded(load(file))
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {"begin": str(begin).lower()})
+    found = [(done.task(name).parameters or {})["return"] for name in ("branch", "failure")]
+    assert found == ["RAW" if begin else "raw", "RAW"]
