@@ -107,6 +107,9 @@ def _writes_nothing_else(words: list[str]) -> bool:
 _QUOTES = regex(r"""'[^']*'|"(?:[^"\\$`]|\\.|\$\w+|\$\{\w+\})*\"""")
 _APART = regex(r"[\n;&|()]+")
 _FIRST = regex(r"\s*(?:(?:then|else|do|if|elif|while|until|!|\{)\s+|\w+=\S*\s+)*(\S*)")
+_BY_VARIABLE = regex(r">\s*(?:\"[^\"\n>]*|[^\s>]*)\$")
+"""A file that a shell writes under a name that a variable has a part in."""
+
 _PLAIN = frozenset(
     (
         *("#", ":", "[", "[[", "base64", "basename", "break", "case", "cat", "continue", "cut"),
@@ -123,12 +126,8 @@ _PLAIN = frozenset(
 def _is_plain_shell(source: str) -> bool:
     """Whether a shell runs only well-known commands, and names each file that it writes."""
     bare = _QUOTES.sub("q", source)
-    if (
-        not set("`\"'*\\").isdisjoint(bare)
-        or "<<" in bare
-        or "{{" in bare
-        or regex(r">\s*\S*\$").search(bare)
-    ):
+    unclear = not set("`\"'*\\").isdisjoint(bare) or "<<" in bare or "{{" in bare
+    if unclear or _BY_VARIABLE.search(source) or _BY_VARIABLE.search(bare):
         return False
     firsts = (_FIRST.match(each) for each in _APART.split(bare.replace("$(", "\n")))
     return all(
