@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
@@ -9,6 +10,7 @@ from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles, inner_fir
 from flowdsl.compiler.lint.manifest.view import DEEPEST, Template, callees
 from flowdsl.compiler.lint.workflow.constant_conditions import holds
 from flowdsl.compiler.lint.workflow.loops import has_items
+from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, string
 from flowdsl.diagnostic import Finding
@@ -66,9 +68,12 @@ def recursion(view: View) -> Iterator[Problem]:
 
 def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
     """The DAGs and step lists that a template runs unless something fails, also as exit handlers; with their paths."""
+    holds_at_first = cache(partial(_holds_at_first, view, template))
     for call in template.calls:
-        if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
-            yield call.callee, call.path
+        if call.callee is not None and call.callee.body in GRAPH_BODIES:
+            when = string(call.data, "when")
+            if _runs(call) or (_runs(call, when="") and _is_unchanged(call) and holds_at_first(when)):
+                yield call.callee, call.path
         last = view.last_of(call)
         if last is not None and last.body in GRAPH_BODIES and _runs(call):
             yield last, (*call.path, "onExit")
@@ -98,13 +103,14 @@ def _run_by(template: Template) -> list[Template]:
     return callees(filter(_runs, template.calls))
 
 
-def _runs(call: Call) -> bool:
+def _runs(call: Call, when: str | None = None) -> bool:
+    """Whether a call runs unless something fails; `when`: the condition to take instead of its own."""
     data, owner = call.data, call.owner.data
     depends: str = data.get("depends") or ""
     target = string(owner, "dag", "target")
     if asks(depends) or target or (call.loop and not has_items(call)):
         return False
-    return holds(data.get("when") or "") or _is_unchanged(call)
+    return holds(string(data, "when") if when is None else when)
 
 
 def _is_unchanged(call: Call) -> bool:
@@ -114,7 +120,7 @@ def _is_unchanged(call: Call) -> bool:
     given = {
         string(each, "name"): each.get("value") for each in entries(call.data, "arguments", "parameters")
     }
-    names = [tag[1].strip() for tag in TAG.finditer(call.data.get("when") or "")]
+    names = [tag[1].strip() for tag in TAG.finditer(string(call.data, "when"))]
     return bool(names) and all(
         name.startswith(_INPUT) and given.get(name.removeprefix(_INPUT)) == f"{{{{{name}}}}}"
         for name in names
@@ -122,3 +128,10 @@ def _is_unchanged(call: Call) -> bool:
 
 
 _INPUT = "inputs.parameters."
+
+
+def _holds_at_first(view: View, template: Template, when: str) -> bool:
+    """Whether a condition on the inputs of a template is known to hold in one of its calls in a run."""
+    return view.runs and any(
+        value and holds(value) for _, value in composed(view, template, when, template.path)
+    )
