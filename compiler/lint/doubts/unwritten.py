@@ -43,7 +43,7 @@ def unwritten(view: View) -> Iterator[Problem]:
             if each[2].rpartition("/")[2] not in text
             and not any(_is_in(each[2], place) or _is_in(place, each[2]) for place in places)
         ]
-        is_plain = bool(missing) and _writes_nothing_else(words)
+        is_plain = bool(missing and container.get("command")) and _writes_nothing_else(words)
         written = {match[1] for match in _WRITTEN.finditer(text)}
         others = sorted(written.difference(places, (file for _, _, file in files)))
         for path, name, file in missing:
@@ -104,22 +104,18 @@ def _writes_nothing_else(words: list[str]) -> bool:
     return program in ("echo", "printf", "sleep", "date", "true", "false")
 
 
-_QUOTES = regex(r"""'[^']*'|"(?:[^"\\$`]|\\.|\$\w+|\$\{\w+\})*\"""")
+_QUOTES = regex(r"""'[^']*'|"(?:[^"\\$`]|\\.|\$\w++|\$\{\w+\})*+\"""")
 _APART = regex(r"[\n;&|()]+")
 _FIRST = regex(r"\s*(?:(?:then|else|do|if|elif|while|until|!|\{)\s+|\w+=\S*\s+)*(\S*)")
-_BY_VARIABLE = regex(r">\s*(?:\"[^\"\n>]*|[^\s>]*)\$")
-"""A file that a shell writes under a name that a variable has a part in."""
+_BY_VARIABLE = regex(r""">\s*(?:"[^"\n>]*?|'[^'\n>]*?|[^\s>]*?)(?:\$|\{\{)""")
+"""A file that a shell writes under a name that a variable or a tag has a part in."""
 
-_PLAIN = frozenset(
-    (
-        *("#", ":", "[", "[[", "base64", "basename", "break", "case", "cat", "continue", "cut"),
-        *("date", "dirname", "do", "done", "echo", "else", "esac", "exit", "export", "expr"),
-        *("false", "fi", "for", "grep", "head", "hostname", "id", "if", "in", "jq", "let"),
-        *("local", "ls", "md5sum", "printf", "pwd", "read", "return", "seq", "set", "sha256sum"),
-        *("shift", "shuf", "sleep", "sort", "stat", "tail", "test", "then", "tr", "true"),
-        *("uname", "uniq", "unset", "wc", "whoami", "while", "}"),
-    )
-)
+_OF_SHELLS = """
+# : [ [[ base64 basename break case cat continue cut date dirname do done echo else esac exit export expr false fi
+for grep head hostname id if in jq let local ls md5sum printf pwd read return seq set sha256sum shift shuf sleep
+sort stat tail test then tr true uname uniq unset wc whoami while }
+"""
+_PLAIN = frozenset(_OF_SHELLS.split())
 """Commands and words of a shell that write to their output alone."""
 
 
@@ -136,28 +132,25 @@ def _is_plain_shell(source: str) -> bool:
     )
 
 
-_MODULES = frozenset(
-    (
-        *("base64", "collections", "csv", "datetime", "decimal", "functools", "hashlib"),
-        *("itertools", "json", "math", "operator", "pickle", "random", "re", "statistics"),
-        *("string", "sys", "textwrap", "time", "typing", "uuid"),
-    )
-)
+_OF_PYTHON = """
+base64 collections csv datetime decimal functools hashlib itertools json math operator pickle random re
+statistics string sys textwrap time typing uuid
+"""
+_MODULES = frozenset(_OF_PYTHON.split())
+"""Modules of Python that open no files by themselves."""
 
 
 def _is_plain_python(source: str) -> bool:
-    """Whether a script in Python uses only modules that write no files by themselves, and opens none by a variable."""
+    """Whether a script in Python uses only modules that open no files by themselves, and names those that it opens."""
     try:
-        nodes = [*ast.walk(ast.parse(source))]
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    named = {
-        id(each.func)
-        for each in nodes
-        if isinstance(each, ast.Call) and each.args and isinstance(each.args[0], ast.Constant)
-    }
-    for node in nodes:
+    named: set[int] = set()
+    for node in ast.walk(tree):
         match node:
+            case ast.Call(func=function, args=[ast.Constant(value=str(file)), *_]) if "{{" not in file:
+                named.add(id(function))  # a call is visited before its function
             case ast.Import(names=names) if not {each.name.partition(".")[0] for each in names} <= _MODULES:
                 return False
             case ast.ImportFrom(module=module) if (module or "").partition(".")[0] not in _MODULES:
