@@ -41,15 +41,18 @@ def memoized(view: View) -> Iterator[Problem]:
         asked = _named(key)
         if not key or _EVERY in asked or not template.parameters:
             continue
-        used = {match[1] for match in _USED.finditer(_run(template))}
-        left = [name for name in template.parameters if f"{_INPUT}{name}" not in asked and name in used]
+        used = {f"{match[1]}.{match[2]}" for match in _USED.finditer(_run(template))}
+        if any(each.startswith(_PARAMETERS) and each not in used for each in asked):
+            continue  # made for the key, and changed when the result is to be another
+        left = [name for name in template.parameters if f"{_INPUT}{name}" in used - asked]
         if left and (lacking := _lacking(view, template, asked, left)) is not None:
             yield Problem((*template.path, "memoize", "key"), SameResult(template.title, lacking))
 
 
-_USED = regex(r"inputs\.parameters(?:\.|\[\\?['\"])([-\w]+)")
+_USED = regex(r"((?:inputs|workflow)\.parameters)(?:\.|\[\\?['\"])([-\w]+)")
 _EVERY = "inputs.parameters"
 _INPUT = f"{_EVERY}."
+_PARAMETERS = ("workflow.parameters.", _INPUT)
 _OF_RUNS = ("workflow.parameters", "inputs.parameters", "item")
 """The beginnings of variables that differ between runs, calls or items."""
 
