@@ -186,9 +186,9 @@ def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) ->
             return f"tasks['{task}'].status"
         case Cell(rows, index, name):
             if rows == index:  # the item is one JSON text
-                return f"fromJSON({raw(rows)})['{name}']"
+                return f"fromJSON({raw(rows)})[{literal(name)}]"
             at = index if isinstance(index, int) else _position(index)
-            return f"fromJSON({raw(rows)})[{at}]['{name}']"
+            return f"fromJSON({raw(rows)})[{at}][{literal(name)}]"
         case Best():
             return _best(expr)
 

@@ -649,6 +649,7 @@ def taken(plain: Plain, m: Any, volumes: Volumes, count: int = 3) -> None:
     plain("first", m.show, data.parts[0])
     plain("last", m.show, data.parts[-1])
     plain("train", m.show, data.named["train"], f" {data.folds[1].number} {data.folds[1].score}")
+    plain("quoted", m.show, data.named["it's"])
     plain("fold", m.fit, data.folds[1], data.folds[-1].score * 2)
     plain("untested", m.fit, data.folds[0], 0.5)
     plain("pair", m.optional, *data.pairs[1])

@@ -42,7 +42,7 @@ def written(name: str, text: str) -> Path:
 def split(count: int) -> Split:
     """Files in a list, in a dict, and in records."""
     parts = [written(f"part {number}.txt", f"part {number}") for number in range(count)]
-    named = {"train": written("a", "train"), "test set": written("b", "test")}
+    named = {"train": written("a", "train"), "test set": written("b", "test"), "it's": written("c", "other")}
     folds = [
         Fold(written(f"a{n}", f"train {n}"), written(f"b{n}", f"test {n}") if n else None, n, n / 4)
         for n in range(count)
@@ -102,6 +102,7 @@ def taken(count: int = 3) -> str:
     show.options(name="last")(data.parts[-1])
     note = f" {data.folds[1].number} {data.folds[1].score}"
     show.options(name="train")(data.named["train"], note)
+    show.options(name="quoted")(data.named["it's"])
     fit.options(name="fold")(data.folds[1], data.folds[-1].score * 2)
     fit.options(name="untested")(data.folds[0], 0.5)
     optional.options(name="pair")(data.pairs[1][0], data.pairs[1][1])
