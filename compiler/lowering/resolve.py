@@ -273,7 +273,7 @@ class Resolver:
                 continue
             if may_have_failed(task, region):
                 key = self._of_ended(key, ended)
-            elif task.region is None or isinstance(file, Out):
+            elif isinstance(file, Out) or (task.region is None and not task.may_fail):
                 continue
             key = Op("?:", (self.ran(task), key, Const("", t.TEXT)), key.type)
         return key

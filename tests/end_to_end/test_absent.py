@@ -148,3 +148,41 @@ def test_a_file_that_a_pipeline_passes_on_stands_in_for_another(begin: bool, wor
     done = world.run(result.documents[-1], {"begin": str(begin).lower()})
     found = [(done.task(name).parameters or {})["return"] for name in ("branch", "failure")]
     assert found == ["RAW" if begin else "raw", "RAW"]
+
+
+MAY_FAIL = """\
+from pathlib import Path
+
+from flowdsl import either, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def parts(good: bool) -> list[Path]:
+    if not good:
+        raise ValueError("no parts")
+    Path("part").write_text("part")
+    return [Path("part")]
+
+
+@step(image="python:3.12-slim")
+def show(file: Path | None) -> str:
+    return file.read_text() if file else "none"
+
+
+@pipeline
+def main(good: bool) -> None:
+    tried = parts.options(may_fail=True)(good)
+    show.options(name="tried")(either(tried[0], None))
+    show.options(name="several")(either(tried[0], parts(True)[-1]))
+"""
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_a_file_of_a_list_whose_step_failed(good: bool, world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(MAY_FAIL, encoding="utf-8")
+    result = compile_loaded(load(file))
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {"good": str(good).lower()})
+    found = [(done.task(name).parameters or {})["return"] for name in ("tried", "several")]
+    assert found == ["part" if good else "none", "part"]
