@@ -119,7 +119,7 @@ class Carrier:
                     self.resolver.resolve(expr.changed(name=port), region) for port, _ in ports(name, form)
                 ]
             case Either(choices):
-                return self._either(choices, kind, call)
+                return self._either(choices, kind, call, crossing)
             case Op("?:"):
                 return self._asked(expr, kind, call)
             case Many(items, names):
@@ -252,10 +252,12 @@ class Carrier:
         texts = (value for _, (value,) in carried)
         return _together(carried), [Op("?:", (condition, *texts), kind)]
 
-    def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
+    def _either(
+        self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None, crossing: bool
+    ) -> tuple[Form, list[Expr]]:
         written, choices = choices, flat(choices)
         count = len(choices)
-        known = [self._or_nothing(choice, kind, call) for choice in choices]
+        known = [self._or_nothing(choice, kind, call, crossing) for choice in choices]
         carried = [undigested(*one) for one in known]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
         if len(there) < len(choices):
@@ -268,16 +270,18 @@ class Carrier:
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
         if any(
             form == File(False) for form, _ in carried
-        ):  # a pipeline passes it on, and nothing says where it is
+        ):  # passed on by a pipeline: nothing says where it is
             return self._first(written, kind, call, known)
         if len(there) < count:
             choices = (*choices, Const("", t.TEXT))
         return _together(carried), [self.resolver.resolve(Either(choices, kind), _region(call))]
 
-    def _or_nothing(self, file: Expr, kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
+    def _or_nothing(
+        self, file: Expr, kind: t.Type, call: Call | None, crossing: bool
+    ) -> tuple[Form, list[Expr]]:
         """A file with another or None as its default: an empty text if what it comes from did not run, or failed."""
         region = _region(call)
-        form, values = self._carry(file, kind, call, branched(file, region))
+        form, values = self._carry(file, kind, call, crossing or branched(file, region))
         return form, [self.resolver.or_nothing(file, value, region) for value in values]
 
     def _first(

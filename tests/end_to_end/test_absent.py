@@ -186,3 +186,62 @@ def test_a_file_of_a_list_whose_step_failed(good: bool, world: World) -> None:
     done = world.run(result.documents[-1], {"good": str(good).lower()})
     found = [(done.task(name).parameters or {})["return"] for name in ("tried", "several")]
     assert found == ["part" if good else "none", "part"]
+
+
+INTO_A_GRAPH = """\
+from pathlib import Path
+
+from flowdsl import Volume, either, fan_out, pipeline, step
+
+DATA = Volume("data")
+
+
+@step(image="python:3.12-slim")
+def perhaps(there: bool) -> Path | None:
+    Path("made").write_text("made")
+    return Path("made") if there else None
+
+
+@step(image="python:3.12-slim")
+def show(file: Path | None, number: int = 0) -> str:
+    return file.read_text() if file else "none"
+
+
+@step(image="python:3.12-slim")
+def read(file: Path) -> str:
+    return file.read_text()
+
+
+@pipeline
+def inner(file: Path | None) -> str:
+    return show(file)
+
+
+@pipeline
+def main(there: bool) -> None:
+    made = perhaps(there)
+    tried = show.options(may_fail=True)(either(made, None))
+    other = read.options(may_fail=True)(either(made, DATA / "spare.txt"))
+    each = fan_out(show, over={"number": [1]}, file=either(made, None))
+    results = [either(tried, "failed"), either(other, "failed"), each[0], inner(either(made, None))]
+    for number, result in enumerate(results):
+        tell.options(name=f"tell-{number}")(result)
+
+
+@step(image="python:3.12-slim")
+def tell(text: str) -> str:
+    return text
+"""
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_choice_of_a_file_that_may_be_none_in_a_graph_of_its_own(there: bool, world: World) -> None:
+    world.volumes["data"].mkdir(parents=True, exist_ok=True)
+    (world.volumes["data"] / "spare.txt").write_text("spare", encoding="utf-8")
+    file = world.folder / "pipeline.py"
+    file.write_text(INTO_A_GRAPH, encoding="utf-8")
+    result = compile_loaded(load(file))
+    assert result.diagnostics == []
+    done = world.run(result.documents[-1], {"there": str(there).lower()})
+    found = [(done.task(f"tell-{number}").parameters or {})["return"] for number in range(4)]
+    assert found == (["made"] * 4 if there else ["none", "spare", "none", "none"])
