@@ -62,6 +62,13 @@ FILES = made_up.Words(
     {"int": ("<", "==")},
 )
 
+TAKEN = {
+    "list[Path]": (("{}[0]", "Path"), ("{}[-1]", "Path")),
+    "dict[str, Path]": (("{}['a']", "Path"), ("{}['b c']", "Path")),
+    "list[Model]": (("{}[0]", "Model"), ("{}[-1].weights", "Path"), ("{}[-1].loss", "float")),
+}
+"""What is taken out of the list or dict of files that a step returns."""
+
 
 class Maker(made_up.Maker):
     """Makes up pipelines whose files come from tasks and from outside: from a volume, written out, or from both."""
@@ -73,6 +80,16 @@ class Maker(made_up.Maker):
             for kind, several in FILES.literals.items()
         }
         super().__init__(random, FILES._replace(literals=literals))
+
+    def call(self, known: list[Value]) -> Call:
+        """A call; the files in a list or dict that a step returns are known, too."""
+        made = super().call(known)
+        if not made.may_fail and made.target in self.words.signatures:
+            known += [
+                Value(form.format(made.name), kind)
+                for form, kind in TAKEN.get(self.words.signatures[made.target][1], ())
+            ]
+        return made
 
     def branch(self, known: list[Value], condition: str, depth: int) -> Branch:
         """A branch; of its files, some are known after it by `either`, too."""

@@ -74,7 +74,7 @@ def fit(data: Path, rate: float = 0.5) -> Model:
 @step(image=PYTHON)
 def split(data: Path, parts: int = 2) -> list[Path]:
     print("split", data.read_text(), parts)
-    found = [Path(f"p{one}") for one in range(abs(parts) % 4)]
+    found = [Path(f"p{one}") for one in range(1 + abs(parts) % 4)]
     for number, one in enumerate(found):
         one.write_text(data.read_text()[number:])
     return found
