@@ -12,7 +12,6 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.encode import choices
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import handed
-from flowdsl.compiler.lowering.after_cache_hits import attached
 from flowdsl.compiler.lowering.graphs import Graphs
 from flowdsl.compiler.lowering.pods import Pods, Written
 from flowdsl.compiler.lowering.registries import pulled
@@ -65,7 +64,7 @@ class Lowering:
         entry, leave = self._graphs()
         if self.planner.cached:
             self._cache(name)
-        templates = attached(self.written.templates)
+        templates = self.written.templates
         # Graphs in the order they are reached, then steps as they are defined: one more call moves no template.
         graphs = [one for one in templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in templates if not isinstance(one.body, ir.Graph)]
