@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -84,18 +85,26 @@ class Maker(made_up.Maker):
     def call(self, known: list[Value]) -> Call:
         """A call; the files in a list or dict that a step returns are known, too."""
         made = super().call(known)
-        if not made.may_fail and made.target in self.words.signatures:
-            known += [
-                Value(form.format(made.name), kind)
-                for form, kind in TAKEN.get(self.words.signatures[made.target][1], ())
-            ]
+        known += self.taken(made, known, sure=not made.may_fail)
         return made
+
+    def taken(self, call: Call, known: list[Value], *, sure: bool) -> Iterator[Value]:
+        """What is taken out of the list or dict that a step returns; by `either` if it may not have run."""
+        if call.target not in self.words.signatures:
+            return
+        for form, kind in TAKEN.get(self.words.signatures[call.target][1], ()):
+            source = form.format(call.name)
+            if sure:
+                yield Value(source, kind)
+            elif kind != "Model":
+                yield Value(f"either({source}, {self.value(known, kind, 1).source})", kind)
 
     def branch(self, known: list[Value], condition: str, depth: int) -> Branch:
         """A branch; of its files, some are known after it by `either`, too."""
         made = super().branch(known, condition, depth)
         for one in (*made.body, *made.other):
             if isinstance(one, Call) and not one.may_fail and one.target in self.words.signatures:
+                known += self.taken(one, known, sure=False)
                 kind = self.words.signatures[one.target][1]
                 if kind in ("Path", "Model", "list[Path]", "Bundle") and self.chance(0.5):
                     source = f"either({one.name}, {self.value(known, kind, 1).source})"
