@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.pods.findings import Incomplete
 from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.arguments import NeverGiven, not_given
-from flowdsl.compiler.lint.variables.findings import UnknownVariable
+from flowdsl.compiler.lint.variables.findings import NeverThere
 from flowdsl.compiler.lint.variables.typing import Extra
 from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.compiler.lint.workflow.names import object_name
@@ -88,4 +88,4 @@ def _expression(text: str, path: Path, use: Use, functions: bool) -> Iterator[Pr
             if header != header.lower() or not header.startswith("x-"):
                 way = "the headers of an event are those that begin with `x-`, in lower case"
                 spot = Spot(path, (each.start, each.end), expression=True)
-                yield spot.problem(UnknownVariable(each.dotted, (), way))
+                yield spot.problem(NeverThere(each.dotted, (), way))

@@ -105,17 +105,18 @@ class NeverThere(Finding):
 
     code = "FD889"
     severity = "warning"
-    title = "there is no `{name}`, which `??` and `?.` pass over"
+    title = "there is no `{name}`, and the expression goes on without it"
     label = "{hint}"
-    help = "correct the name, or remove it"
+    help = "{way}"
     name: str
     known: Collection[str]
+    way: str = "correct the name, or remove it"
 
     def words(self) -> dict[str, str]:
         """The variable, and what was probably meant."""
         close, beside = _nearest(self.name, self.known)
         hint = f"did you mean `{as_keys(close)}`?" if close else suggest("", map(as_keys, beside))
-        return {"name": as_keys(self.name), "hint": hint or "always missing"}
+        return {"name": as_keys(self.name), "hint": hint or "always missing", "way": self.way}
 
 
 class NotAncestor(Finding):
