@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import is_secret
+from flowdsl.compiler.lint.manifest.dag import inner_first
+from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.pods.bodies import NoCommand
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -113,8 +115,14 @@ def devices(view: View) -> Iterator[Problem]:
 
 
 def times(view: View) -> Iterator[Problem]:
-    """No `timeout` is longer than the deadline of the run or of its template, and no wait longer than that."""
+    """No `timeout` is longer than the deadline of the run or of its template, and no wait longer than that.
+
+    The deadline of the run is not that of exit handlers, except for their retries. Source: Argo Workflows,
+    createWorkflowPod, podReconciliation and processNodeRetries.
+    """
     of_run = _deadline("the run", view.spec)
+    last = [each for each in (view.last, *(hook for _, hook, _ in view.at_ends)) if each is not None]
+    at_ends = {id(each) for each in inner_first(last, lambda each: callees(each.calls))} if of_run else ()
     for template in view.templates:
         whole = _seconds(string(template.data, "timeout"))
         pending = string(template.data, "pendingTimeout")
@@ -123,9 +131,10 @@ def times(view: View) -> Iterator[Problem]:
             finding = NeverReached(pending, "the step", in_units(whole), "`pendingTimeout`", "`timeout`")
             yield Problem((*template.path, "pendingTimeout"), finding)
         own = _deadline("the step", template.data)
+        of_others = of_run if id(template) not in at_ends else []
         for place, limits in (
-            (("timeout",), (*of_run, *own)),
-            (("suspend", "duration"), of_run),
+            (("timeout",), (*of_others, *own)),
+            (("suspend", "duration"), of_others),
             (("retryStrategy", "backoff", "duration"), of_run),
         ):
             text = string(template.data, *place)

@@ -129,6 +129,8 @@ class Scope:
             if root in ("", "parameters") and meant in self.allowed:
                 way = f"write `{{{{{meant}}}}}`"
                 return LiteralTag(name, f"Argo has no variables below `{root or '.'}`", way, meant)
+        if name.startswith("item[") and self.template.is_leaf:
+            return None  # it belongs to the text: templates of other tools have an `item`, too
         return misspelt(name)
 
     def _of_callers(self, name: str) -> Finding:
