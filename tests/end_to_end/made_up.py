@@ -7,6 +7,7 @@ those of `Absent`. No statement needs more of the language than a loop, a branch
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import io
 import re
@@ -17,7 +18,7 @@ from random import Random
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
-from flowdsl.values.lift import items_of
+from flowdsl.values.lift import is_dict, items_of
 from tests.end_to_end.pipelines import made_up as steps
 
 Names = dict[str, Any]
@@ -595,7 +596,10 @@ def counted(number: Any) -> Any:
 
 def failed(value: Any) -> bool:
     """Whether a value needs what has failed."""
-    if (items := items_of(value)) is not None:
+    items = [*value.values()] if is_dict(value) else items_of(value)
+    if items is None and dataclasses.is_dataclass(value):
+        items = [getattr(value, one.name) for one in dataclasses.fields(value)]
+    if items is not None:
         return any(map(failed, items))
     assert value is not SKIPPED, "taken of what may not have run"
     return value is FAILED or value is NONE_LEFT
