@@ -310,7 +310,7 @@ class ArchiveKeyed(Finding):
     """A packing format for a file that is read by its key."""
 
     code = "FD642"
-    title = "{what} cannot be packed: it crosses a loop, a branch or a pipeline"
+    title = "{what} cannot be packed: it crosses a loop, a branch or a pipeline, or files are taken out of it"
     label = "such a file is read by its key, as it is"
     help = 'leave it as it is: archive={{"{name}": "none"}}'
     step: str
