@@ -1,8 +1,8 @@
 """The first pass: for each graph, how its values travel and which files need a key.
 
-The first of the two passes of lowering. It walks the trace in order and decides the form of every
-argument; a file that crosses a loop, a branch or a sub-pipeline, or is taken out of a list or dict, travels by its
-key, and that decides how the step that makes it is written. `flowdsl.compiler.lowering.lower` then writes the templates.
+The first of the two passes of lowering. It walks the trace in order and decides the form of every argument; a file
+that crosses a loop, a branch or a sub-pipeline, or is taken out of a list or dict, travels by its key, and that
+decides how the step that makes it is written. `flowdsl.compiler.lowering.lower` then writes the templates.
 """
 
 from __future__ import annotations
