@@ -385,10 +385,11 @@ def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
 
 
 def _all(conditions: list[Expr]) -> Expr | None:
-    """All of the conditions; None if there are none."""
-    if len(conditions) < 2:
-        return conditions[0] if conditions else None
-    return Op("&", tuple(conditions), t.BOOL)
+    """All of the conditions, each once; None if there are none."""
+    several = tuple(dict.fromkeys(conditions))
+    if len(several) < 2:
+        return several[0] if several else None
+    return Op("&", several, t.BOOL)
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:

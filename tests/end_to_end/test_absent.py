@@ -245,3 +245,30 @@ def test_a_choice_of_a_file_that_may_be_none_in_a_graph_of_its_own(there: bool, 
     done = world.run(result.documents[-1], {"there": str(there).lower()})
     found = [(done.task(f"tell-{number}").parameters or {})["return"] for number in range(4)]
     assert found == (["made"] * 4 if there else ["none", "spare", "none", "none"])
+
+
+SUMS = """\
+from flowdsl import either, pipeline, step, when
+
+
+@step(image="python:3.12-slim")
+def show(number: int) -> int:
+    return number
+
+
+@pipeline
+def main(begin: bool) -> None:
+    with when(begin):
+        one, two = show(1), show(2)
+    show.options(name="total")(either(one + two + one, 7))
+"""
+
+
+@pytest.mark.parametrize(("begin", "total"), [(True, 4), (False, 7)])
+def test_each_task_of_a_value_is_asked_for_once(begin: bool, total: int, world: World) -> None:
+    file = world.folder / "pipeline.py"
+    file.write_text(SUMS, encoding="utf-8")
+    document = compile_loaded(load(file)).documents[-1]
+    assert [str(document).count(f"tasks['{name}'].status") for name in ("one", "two")] == [1, 1]
+    done = world.run(document, {"begin": str(begin).lower()}, fake=small)
+    assert int((done.task("total").parameters or {})["return"]) == total
