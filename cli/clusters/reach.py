@@ -199,14 +199,15 @@ def find(
         return Found(_read(folder), folder)
     if local:
         raise Missing(f"there is no run `{name}` in {RUNS}{_near(name)}")
+    began = time.monotonic()
     try:
         cluster = reach.connect()
     except Misconfigured as error:
         if named:
             raise
         raise Refused(f"there is no run `{name}` in {RUNS}{_near(name)}, and {error}") from None
-    if within is not None:
-        cluster.policy = cluster.policy.ending(within)
+    if within is not None:  # what gives the credentials may have taken long
+        cluster.policy = cluster.policy.ending(within - (time.monotonic() - began))
     if name == LATEST:
         runs = cluster.list(WORKFLOW, keep=metadata_of).items
         if not runs:

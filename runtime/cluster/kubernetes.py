@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -130,6 +131,8 @@ class Kubernetes:
             if not more:
                 return Listing(items, str(page["metadata"]["resourceVersion"]))
             query["continue"] = more
+            if self.policy.over:
+                raise Overdue(f"the time is over: the {kind.plural} were not listed to their end")
 
     def watch(
         self,
@@ -344,7 +347,8 @@ class Kubernetes:
     ) -> Generator[Answer, None, None]:
         """A successful response. If the credentials are rejected, they are reloaded, once."""
         for renewed in (False, True):
-            with self._transport.open(method, path, query, **more) as answer:
+            within = self.policy.within(math.inf)
+            with self._transport.open(method, path, query, within=within, **more) as answer:
                 if answer.status == UNAUTHORIZED and not renewed:
                     self._transport.renew(answer.way)
                     continue

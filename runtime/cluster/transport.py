@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import shutil
 import threading
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-_PIECE = 1 << 16
+_PIECE = 1 << 14
 _FILES = 10240
 """The most open files of a process on macOS. Source: OPEN_MAX of its sys/syslimits.h."""
 _NUMBER = regex(r"^\[Errno \d+\] ")
@@ -56,11 +57,12 @@ class Way(NamedTuple):
 
 
 class Answer:
-    """A response whose body the caller reads while the connection is open."""
+    """A response whose body the caller reads while the connection is open: until a time on the monotonic clock."""
 
-    def __init__(self, response: Any, seconds: float, way: Way) -> None:
+    def __init__(self, response: Any, seconds: float, until: float, way: Way) -> None:
         self._response = response
         self._seconds = seconds
+        self._until = until
         self.way = way
         self.status: int = response.status
 
@@ -69,13 +71,24 @@ class Answer:
         return str(self._response.headers.get(name) or "")
 
     def pieces(self) -> Iterator[bytes]:
-        """The body as it arrives. Raises Unreachable when it breaks off."""
+        """The body as it arrives. Raises Unreachable when it breaks off, or the time for it is over."""
         import urllib3
 
-        try:
-            yield from self._response.stream(_PIECE, decode_content=True)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unreachable(f"the answer broke off: {_why(error)}", sent=True) from error
+        found = self._response.stream(_PIECE, decode_content=True)
+        while True:
+            left = self._until - time.monotonic()
+            if left <= 0:
+                raise Unreachable("the answer has not ended in time", sent=True)
+            # The connection of a response that is read to its end, or that closes it, is not known.
+            if (connection := getattr(self._response.connection, "sock", None)) is not None:
+                connection.settimeout(min(self._seconds, left))
+            try:
+                piece: bytes | None = next(found, None)
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                raise Unreachable(f"the answer broke off: {_why(error)}", sent=True) from error
+            if piece is None:
+                return
+            yield piece
 
     def body(self) -> bytes:
         """The whole body. Raises Unreachable when it breaks off, or is too slow to wait for."""
@@ -139,14 +152,16 @@ class Transport:
         accept: str = "application/json, */*",
         packed: bool = False,
         seconds: float,
+        within: float = math.inf,
     ) -> Generator[Answer, None, None]:
         """Send a request; returns the response, whatever its code. `seconds`: how long it may be silent.
 
-        `packed`: it may be compressed. Raises Unreachable, which says whether the request may have reached the
-        server.
+        `within`: the seconds in which it has to end. `packed`: it may be compressed. Raises Unreachable, which says
+        whether the request may have reached the server.
         """
         import urllib3
 
+        until = time.monotonic() + within
         way = self._way
         headers = self._credentials(way)
         headers.update({"Accept": accept, "User-Agent": "flowdsl"})
@@ -166,7 +181,7 @@ class Transport:
                 preload_content=False,
                 retries=False,
                 redirect=False,
-                timeout=urllib3.Timeout(connect=seconds, read=seconds),
+                timeout=urllib3.Timeout(connect=seconds, read=seconds, total=min(within, 2 * seconds)),
             )
         except (
             exceptions.NewConnectionError,
@@ -186,7 +201,7 @@ class Transport:
             raise Unreachable(f"{way.host} did not answer: {_why(error)}", sent=True) from error
         self._reached = True
         try:
-            yield Answer(response, seconds, way)
+            yield Answer(response, seconds, until, way)
         finally:
             # A fully read response has returned its connection to the pool; that of any other cannot be reused.
             with suppress(exceptions.HTTPError, OSError):

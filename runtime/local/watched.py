@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ def states(folder: Path, seconds: float | None = None) -> Generator[Json | None,
     Raises Vanished when its folder is removed, Overdue after so many seconds, and RunError if no process executes
     it, or it cannot be read.
     """
-    end = None if seconds is None else time.monotonic() + seconds
+    end = math.inf if seconds is None else time.monotonic() + seconds
     seen = ""
     while True:
         going = going_on(folder)
@@ -48,6 +49,7 @@ def states(folder: Path, seconds: float | None = None) -> Generator[Json | None,
             raise RunError(
                 f"`{folder.name}` is a run on this machine that nobody runs now: flowdsl run --resume {folder.name}"
             )
-        if end is not None and time.monotonic() > end:
+        left = end - time.monotonic()
+        if left <= 0:
             raise Overdue(f"the run `{folder.name}` has not ended in time: it is {phase(found)}")
-        time.sleep(_EVERY)
+        time.sleep(min(_EVERY, left))

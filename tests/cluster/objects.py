@@ -124,7 +124,7 @@ class Objects:
                 body = {**body, "metadata": {**body["metadata"], **namespace}}
                 return self._store(made, "ADDED", body)
             if not name:
-                return self._listed(path, query)
+                return self.listed(path, query)
             if path not in self.known:
                 raise Refused(404, "NotFound", f'{resource} "{name}" not found', name)
             now = self.known[path]
@@ -146,7 +146,8 @@ class Objects:
                 raise Refused(409, "Conflict", "the uid does not match", name)
             return self._store(path, "MODIFIED", _merged(now, body))
 
-    def _listed(self, path: str, query: dict[str, str]) -> Object:
+    def listed(self, path: str, query: dict[str, str]) -> Object:
+        """The objects below a path that match."""
         items = [
             each
             for where, each in sorted(self.known.items())

@@ -20,13 +20,15 @@ from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.transport import Access, Answer, Transport
-from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unreachable
 from tests.cluster.faults import Fault
 from tests.cluster.objects import kubeconfig
 from tests.cluster.runs import PIPELINE, WORKFLOWS, Cluster, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    Stopped = Callable[[], bool]
 
 Object = dict[str, Any]
 
@@ -179,6 +181,46 @@ def test_the_end_of_a_wait_is_kept_whatever_the_server_does(
         assert flowdsl(["wait", "one", "--timeout", "2s"]) == 5
         assert 1.5 < time.monotonic() - began < 12  # one request alone may take 15 seconds
         assert len(submitted.proxy.seen) < 40
+
+
+def test_the_end_of_a_wait_is_kept_by_a_watch_that_is_never_closed(
+    submitted: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It brings something now and then, or nothing any more."""
+    for often in (0.2, 30):
+
+        def watched(path: object, query: Object, send: Callable[[Object], None], until: Stopped) -> None:
+            end = time.monotonic() + 30
+            while time.monotonic() < end and not until():
+                send(
+                    {
+                        "type": "BOOKMARK",
+                        "object": {"metadata": {"resourceVersion": query["resourceVersion"]}},
+                    }
+                )
+                time.sleep(often)  # noqa: B023 -- called in this round
+
+        monkeypatch.setattr(submitted.objects, "watch", watched)
+        began = time.monotonic()
+        assert flowdsl(["wait", "one", "--timeout", "2s"]) == 5
+        assert time.monotonic() - began < 20
+
+
+def test_the_end_of_a_request_is_kept_by_a_list_of_many_pages(
+    submitted: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pages: list[str] = []
+
+    def listed(path: str, query: object) -> Object:
+        pages.append(path)
+        more = {"continue": "more"} if len(pages) < 2000 else {}
+        return {"items": [], "metadata": {"resourceVersion": "1", **more}}
+
+    monkeypatch.setattr(submitted.objects, "listed", listed)
+    file = kubeconfig(submitted.proxy.url, tmp_path / "config")
+    with pytest.raises(Overdue, match="the workflows were not listed to their end"):
+        Kubernetes(Transport(Access(kubeconfig=file)), Policy().ending(0.5)).list(WORKFLOW)
+    assert 1 < len(pages) < 2000
 
 
 def test_a_version_that_is_always_forgotten_is_asked_for_less_and_less(submitted: Cluster) -> None:
