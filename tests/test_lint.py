@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import flowdsl.compiler.lint as package
 from flowdsl.compiler.lint import lint
 from flowdsl.compiler.lint.manifest.dag import Dag, cycles
-from flowdsl.compiler.lint.pods import pod_fields
+from flowdsl.compiler.lint.pods import pod_fields, pod_texts
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.tree import is_list, is_mapping, pairs
@@ -149,7 +149,7 @@ def test_every_kind_of_finding_is_in_some_golden_file() -> None:
 
 
 def test_the_fields_of_pods_are_those_of_the_schema() -> None:
-    for owner, *steps in (*pod_fields.WORDS, *pod_fields.RANGES, *pod_fields.FORMS, *pod_fields.NEEDED):
+    for owner, *steps in (*pod_fields.WORDS, *pod_fields.RANGES, *pod_texts.FORMS, *pod_fields.NEEDED):
         at = owner
         for step in steps:
             at = fields(at)[step]

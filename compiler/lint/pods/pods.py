@@ -11,16 +11,9 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.manifest.typed import typed, typed_below
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods
-from flowdsl.compiler.lint.pods.pod_fields import (
-    FORMS,
-    NAMES,
-    NEEDED,
-    NEVER_EMPTY,
-    ONE_OF,
-    RANGES,
-    WORDS,
-)
+from flowdsl.compiler.lint.pods.pod_fields import NEEDED, NEVER_EMPTY, ONE_OF, RANGES, WORDS
 from flowdsl.compiler.lint.pods.pod_rules import OWN, last_field, title
+from flowdsl.compiler.lint.pods.pod_texts import FORMS, NAMES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
 from flowdsl.compiler.tree import entries, inside, is_list, string
