@@ -15,12 +15,14 @@ import yaml
 
 from flowdsl.cli.display.lengths import age
 from flowdsl.cli.display.paint import Paint
+from flowdsl.cli.display.picture import Picture
+from flowdsl.cli.display.rounds import rounds_text
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line, wide, wrap
 from flowdsl.cli.process import Refused
 from flowdsl.cli.root import seconds_of
 from flowdsl.cli.runs.listing import Wanted, listing
-from flowdsl.cli.runs.reading import Picture, machine_readable, rounds_text
+from flowdsl.cli.runs.reading import machine_readable
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import Refusal
 from flowdsl.runtime.local.rounds import objective_of, tables

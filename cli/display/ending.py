@@ -1,20 +1,20 @@
-"""The report at the end of a run: its steps, the rounds of its loops, its outputs, and where everything is.
+"""The report at the end of a run: its steps, its outputs, and where everything is.
 
 The output of steps may be any text: none of it can control the terminal.
 """
 
 from __future__ import annotations
 
-import json
 import shlex
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.paint import Paint, paint_of_output
+from flowdsl.cli.display.rounds import items_of, listed, readable, reason, rounds_table
 from flowdsl.cli.display.signs import style_of, verb
 from flowdsl.cli.display.tables import Cell, Column, Table
-from flowdsl.cli.display.texts import clip, line, visible
+from flowdsl.cli.display.texts import line
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import STDIN
 from flowdsl.compiler.ports import WORKERS
@@ -23,24 +23,21 @@ from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key, no_json
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
 from flowdsl.runtime.parts import several
-from flowdsl.runtime.phases import FAILURES, OMITTED, PENDING, SKIPPED
+from flowdsl.runtime.phases import OMITTED, PENDING, SKIPPED
 from flowdsl.runtime.status.outputs import given
 from flowdsl.runtime.status.tree import Entry, counted, plain, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.files import Files
-    from flowdsl.runtime.local.rounds import Round, Rounds, Texts
-    from flowdsl.runtime.status.tree import RunNode
+    from flowdsl.runtime.local.rounds import Texts
 
 Json = dict[str, Any]
 
-_ROWS = 30
 _STEPS = 60
-_CELL = 40
 _FAILED = 3
 """Failed steps whose log is shown."""
 _NO_MODULE = regex(r"ModuleNotFoundError: No module named '([^']+)'")
@@ -152,84 +149,6 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def rounds_table(
-    of: Rounds, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS, way: str = "-o wide"
-) -> str:
-    """The rounds of a loop, up to a number; `reason` tells why one failed, `way` is how to see all."""
-    rounds = of.rounds
-    if len(rounds) > most and of.objective is None:  # what failed is what is looked for
-        kept = {one.number for one in [*(one for one in rounds if one.message), *rounds][:most]}
-        rounds = [one for one in rounds if one.number in kept]
-    rounds = rounds[:most]
-    left = len(of.rounds) - len(rounds)
-    names = [*of.inputs, *of.outputs]
-    rows: list[list[Cell]] = []
-    for one in rounds:
-        failed = one.phase in FAILURES
-        note = "best" if one.best else ""
-        if one.phase != "Succeeded":
-            note = f"{one.phase}: {reason(one) if failed else one.message}"
-        values = [Cell(clip(line(_cell(of, one, name)), _CELL), "bold" if one.best else "") for name in names]
-        last = Cell(line(note.removesuffix(": ")), "red" if failed else "green" if one.best else "")
-        rows.append([Cell(str(one.number), "dim"), *values, last])
-    title = of.path
-    if of.objective is not None:
-        title += (
-            f", the {'largest' if of.objective.goal == 'max' else 'smallest'} {of.objective.metric} first"
-        )
-    numbers = {name for name in names if all(_is_number(one.values.get(name)) for one in rounds)}
-    columns = [Column("#", right=True), *(Column(line(one), least=8, right=one in numbers) for one in names)]
-    text = Table([*columns, Column("", least=24)], rows, paint.width()).text(paint)
-    more = f"... {left} more: {way}\n" if left else ""
-    return f"{paint(line(title), 'bold')}\n{text}{more}"
-
-
-def rounds_csv(shown: Sequence[Rounds], reason: Callable[[Round], str]) -> str:
-    """The rounds of all loops as one table in CSV, whole; `reason` tells why one failed."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for of in shown for name in (*of.inputs, *of.outputs)))
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(map(_field, ["loop", "#", *names, "phase", "message"]))
-    for of in shown:
-        for one in of.rounds:
-            said = reason(one) if one.phase in FAILURES else one.message
-            values = (_cell(of, one, name) if name in one.values else "" for name in names)
-            table.writerow(map(_field, [of.path, str(one.number), *values, one.phase, said]))
-    return text.getvalue()
-
-
-def _field(text: str) -> str:
-    """A text in CSV, which can hold several lines; other control characters are escaped."""
-    return "\n".join(visible(one, tab="\t") for one in text.split("\n"))
-
-
-def _cell(of: Rounds, one: Round, name: str) -> str:
-    """The text of a cell: JSON in readable form, an output of a loop as a list, a text unchanged."""
-    text = one.values.get(name, "")
-    known = of.texts and (of.texts.outputs if name in of.outputs else of.texts.inputs)
-    return text if known is not None and name in known else _plain(items_of(text, name, known))
-
-
-def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
-    """Why a round of a local run failed: the last words of its program, else the message of Argo."""
-    node = nodes.get(one.failed or one.node)
-    written = logs.last_words(folder, node) if node is not None else ""
-    return ": ".join(part for part in (one.step, written) if part) if written else one.message
-
-
-def _is_number(text: str | None) -> bool:
-    if not text:
-        return True
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def failures(entries: Sequence[Entry]) -> list[Entry]:
     """The steps that failed, but not those that failed because of them; at last those that did not fail the run."""
     failed, borne = _failed(entries)
@@ -325,7 +244,7 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
         if name not in artifacts and one.get("value") is not None:
             value = str(one["value"])
             path = files.of_text(value)
-            rows.append((name, shown(path) if path else _plain(items_of(value, name, texts))))
+            rows.append((name, shown(path) if path else readable(items_of(value, name, texts))))
     for name, one in artifacts.items():
         path = stored(one, files.folder)
         if path is not None:
@@ -340,12 +259,6 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
     )
 
 
-def items_of(value: str, name: str, texts: Collection[str] | None) -> str:
-    """An output in readable form, of a loop as a list; without a known type, what looks like a value is one."""
-    rows = value_of(value, name, () if texts is None else texts)
-    return json.dumps(rows, ensure_ascii=False) if isinstance(rows, list) else value
-
-
 def _types(machine: Machine, settings: Mapping[str, Any]) -> Texts | None:
     """The known types of a run's outputs."""
     entry = machine.nodes.get(machine.run.name)
@@ -356,16 +269,6 @@ def _texts(machine: Machine, settings: Mapping[str, Any]) -> Collection[str] | N
     """The outputs of a run that are plain text; None if no type is known."""
     known = _types(machine, settings)
     return None if known is None else known.outputs
-
-
-def _plain(text: str) -> str:
-    """A value in readable form: without the escapes that hide braces from Argo."""
-    if not text.startswith(("[", "{")):
-        return text
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False)
-    except ValueError:
-        return text
 
 
 def _padded(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -430,24 +333,6 @@ def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
         "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],
         "loops": [listed(one) for one in tables(entries, machine.run.name, settings)],
     }
-
-
-def listed(of: Rounds) -> Json:
-    """The rounds of a loop for programs."""
-    return {
-        "path": of.path,
-        "objective": None if of.objective is None else of.objective._asdict(),
-        "rounds": [{**each._asdict(), "values": _values(of, each)} for each in of.rounds],
-    }
-
-
-def _values(of: Rounds, one: Round) -> Json:
-    """The cells of a row by the names of their columns, as values; None if the round has no output."""
-    sides = ((of.outputs, of.texts and of.texts.outputs), (of.inputs, of.texts and of.texts.inputs))
-    texts = {name: known for names, known in sides for name in names}
-    there = one.values
-    columns = (*of.inputs, *of.outputs)
-    return {name: value_of(there[name], name, texts[name]) if name in there else None for name in columns}
 
 
 def _step(entry: Entry, folder: Path) -> Json:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from flowdsl.cli.display.paint import Paint
+from flowdsl.cli.display.picture import Picture
 from flowdsl.cli.display.texts import wide
 from flowdsl.cli.runs.listing import listing
-from flowdsl.cli.runs.reading import Picture, machine_readable
+from flowdsl.cli.runs.reading import machine_readable
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.status.node import Node
 from flowdsl.runtime.status.run import Run
