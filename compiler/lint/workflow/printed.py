@@ -1,4 +1,4 @@
-"""What a task is known to print, where a loop needs a list in JSON or a number."""
+"""What a task is known to print, where a loop needs a list in JSON or a number, and for conditions."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def _command(call: Call) -> list[str]:
     container, script = inside(call.callee.data, "container"), inside(call.callee.data, "script")
     if len(script.get("command") or ()) == 1 and not script.get("args"):
         return [script["command"][0], "-c", string(script, "source").strip()]
-    return [*(container.get("command") or ()), *(container.get("args") or ())]
+    command: list[str] = container.get("command") or []
+    return [*command, *(container.get("args") or ())] if command else []  # or it is that of the image
 
 
 def _is_python(words: list[str]) -> bool:
@@ -205,11 +206,15 @@ def _echoed(words: list[str]) -> str | None:
         except ValueError:
             return None
         program = words[0] if words else ""
-    if program != "echo" or any("\\" in word for word in words):
+    # Kubernetes replaces `$(...)`, and shells differ in the options of `echo`.
+    if program != "echo" or any("\\" in word or "$(" in word for word in words):
+        return None
+    if len(words) > 1 and words[1] != "-n" and _OPTIONS.fullmatch(words[1]):
         return None
     return " ".join(words[2:] if words[1:2] == ["-n"] else words[1:])
 
 
+_OPTIONS = regex(r"-[neE]+")
 _PYTHON = regex(r"python[\d.]*")
 _QUIET = regex(
     r"\s*(?:#.*|set [-+\w ]+|(?:export )?\w+=[\w./-]*|sleep [\d.]+|true|echo [\w ./:='\"-]*>>? ?[\w./-]+)?\s*"
