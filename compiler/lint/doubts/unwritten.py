@@ -60,7 +60,7 @@ def unwritten(view: View) -> Iterator[Problem]:
 
 
 _WRITTEN = regex(
-    r"""(?:>|\btee |\bopen\(|\bPath\(|\bto_\w+\(|\bsave\w*\()\s*['"]?(/[\w./+-]++)(?!['"]?\s*[$*{%+.])"""
+    r"""(?:>|\btee |\bopen\(|\bPath\(|\bto_\w+\(|\bsave\w*\()\s*['"]?(/[\w./+-]++)(?!['"]?\s*[$*{%+.\\])"""
 )
 """What a program visibly writes: behind `>`, or where Python usually names a file."""
 
@@ -107,13 +107,13 @@ def _writes_nothing_else(words: list[str]) -> bool:
 _QUOTES = regex(r"""'[^']*'|"(?:[^"\\$`]|\\.|\$\w++|\$\{\w+\})*+\"""")
 _APART = regex(r"[\n;&|()]+")
 _FIRST = regex(r"\s*(?:(?:then|else|do|if|elif|while|until|!|\{)\s+|\w+=\S*\s+)*(\S*)")
-_BY_VARIABLE = regex(r""">\s*(?:"[^"\n>]*?|'[^'\n>]*?|[^\s>]*?)(?:\$|\{\{)""")
-"""A file that a shell writes under a name that a variable or a tag has a part in."""
+_UNCLEAR = regex(r">++\s*+(?!(?:\0|[\w./+-]++)(?:[\s;&|()]|$))")
+"""What a shell writes to, unless it is a name, or quoted text without a variable, for which a zero byte stands here."""
 
 _OF_SHELLS = """
 # : [ [[ base64 basename break case cat continue cut date dirname do done echo else esac exit export expr false fi
-for grep head hostname id if in jq let local ls md5sum printf pwd read return seq set sha256sum shift shuf sleep
-sort stat tail test then tr true uname uniq unset wc whoami while }
+for grep head hostname id if in jq let local ls md5sum printf pwd read return seq set sha256sum shift sleep stat
+tail test then tr true uname unset wc whoami while }
 """
 _PLAIN = frozenset(_OF_SHELLS.split())
 """Commands and words of a shell that write to their output alone."""
@@ -121,9 +121,8 @@ _PLAIN = frozenset(_OF_SHELLS.split())
 
 def _is_plain_shell(source: str) -> bool:
     """Whether a shell runs only well-known commands, and names each file that it writes."""
-    bare = _QUOTES.sub("q", source)
-    unclear = not set("`\"'*\\").isdisjoint(bare) or "<<" in bare or "{{" in bare
-    if unclear or _BY_VARIABLE.search(source) or _BY_VARIABLE.search(bare):
+    bare = _QUOTES.sub(lambda quoted: "$" if "$" in quoted[0] or "{{" in quoted[0] else "\0", source)
+    if not set("`\"'*\\").isdisjoint(bare) or "<<" in bare or "{{" in bare or _UNCLEAR.search(bare):
         return False
     firsts = (_FIRST.match(each) for each in _APART.split(bare.replace("$(", "\n")))
     return all(
