@@ -131,7 +131,7 @@ _INPUT = "inputs.parameters."
 
 
 def _holds_at_first(view: View, template: Template, when: str) -> bool:
-    """Whether a condition on the inputs of a template is known to hold in one of its calls in a run."""
-    return view.runs and any(
-        value and holds(value) for _, value in composed(view, template, when, template.path)
-    )
+    """Whether a condition on the inputs of a template is known to hold in one of its calls in every run."""
+    given = composed(view, template, when, template.path) if view.runs else ()
+    own = (*view.path, "templates")  # others, who submits the run may change
+    return any(path[: len(own)] == own and value and holds(value) for path, value in given)
