@@ -5,13 +5,13 @@ All of it passes Argo and the API server, and then does something else than its 
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.bodies import is_command_line
+from flowdsl.compiler.lint.scripts import parse
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.problem import Problem
@@ -140,7 +140,7 @@ def sources(view: View) -> Iterator[Problem]:
 def _is_two_lines(source: str) -> bool:
     """Whether a line is invalid Python, but valid when it is split in two."""
     try:
-        ast.parse(source)
+        parse(source)
     except SyntaxError as error:
         at = (error.offset or 1) - 1
     except ValueError:
@@ -148,7 +148,7 @@ def _is_two_lines(source: str) -> bool:
     else:
         return False
     try:
-        return bool(ast.parse(source[:at]).body)
+        return bool(parse(source[:at]).body)
     except (SyntaxError, ValueError):
         return False
 

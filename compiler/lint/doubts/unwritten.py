@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
+from flowdsl.compiler.lint.scripts import parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import near
@@ -142,7 +143,7 @@ _MODULES = frozenset(_OF_PYTHON.split())
 def _is_plain_python(source: str) -> bool:
     """Whether a script in Python uses only modules that open no files by themselves, and names those that it opens."""
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return False
     named: set[int] = set()

@@ -7,6 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.scripts import parse
 from flowdsl.compiler.lint.workflow.loops import (
     BOUNDS,
     LoopFields,
@@ -133,7 +134,7 @@ def result(call: Call) -> str | None:
     if not _is_python(words):
         return next(_printed(call), None)
     try:
-        body = ast.parse(words[2]).body if len(words) == 3 and words[1] == "-c" else []
+        body = parse(words[2]).body if len(words) == 3 and words[1] == "-c" else []
     except (SyntaxError, ValueError, RecursionError):
         return None
     match body:
@@ -236,7 +237,7 @@ def _lines_of_shell(source: str) -> Iterator[str]:
 def _lines_of_python(source: str) -> Iterator[str]:
     """Lines that Python certainly prints, and that are not JSON: texts, and lists of single-quoted texts."""
     try:
-        body = ast.parse(source).body
+        body = parse(source).body
     except (SyntaxError, ValueError, RecursionError):
         return
     values: dict[str, ast.expr] = {}
