@@ -27,6 +27,7 @@ REFUSED = {
     "FD245": "lists of different lengths",
     "FD297": "a choice between files in different places",
     "FD336": "files of a loop that are not made in it",
+    "FD350": "a loop over a list of files that a pipeline takes as a whole",
     "FD637": "items from different kinds of places",
     "FD638": "a choice between files that a loop or pipeline takes",
     "FD639": "a file from outside that a branch passes on",
