@@ -33,6 +33,7 @@ _FILES = 10240
 _NUMBER = regex(r"^\[Errno \d+\] ")
 """The prefix of Python before an error message of the system."""
 _LONG = 800
+"""The most characters to quote of an error of the client."""
 _SLOWEST = 4 << 10
 """The least bytes per second of a response: its size extends the timeout at this rate."""
 

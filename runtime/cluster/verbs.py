@@ -40,6 +40,7 @@ CHANGE_ID = "flowdsl.dev/change-id"
 """The annotation by which a change that was sent is recognized."""
 
 _SHUTDOWNS = {"stop": "Stop", "terminate": "Terminate"}
+_DONE = {"stop": "stopped", "terminate": "terminated", "suspend": "suspended", "resume": "resumed"}
 
 
 class Editable(Cluster, Protocol):
@@ -88,10 +89,8 @@ def act(cluster: Editable, verb: Verb, workflow: Json, options: Mapping[str, Any
 def check(verb: Verb, workflow: Json) -> None:
     """Raise Unfit for a run that has ended: it can only be retried, or deleted."""
     if over(workflow):
-        word = {"stop": "stopped", "terminate": "terminated", "suspend": "suspended", "resume": "resumed"}[
-            verb
-        ]
-        raise Unfit(f"`{workflow['metadata']['name']}` has ended ({phase(workflow)}): it cannot be {word}")
+        name = workflow["metadata"]["name"]
+        raise Unfit(f"`{name}` has ended ({phase(workflow)}): it cannot be {_DONE[verb]}")
 
 
 def done(verb: Verb, workflow: Json) -> bool:

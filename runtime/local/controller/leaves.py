@@ -336,9 +336,8 @@ def pod_runs(run: Run, node: Node, ip: str) -> None:
 def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> None:
     """A pod has ended; `over`: whether the run had already ended."""
     execution = run.running.pop(node.id)
-    if (
-        node.phase == SUCCEEDED
-    ):  # a daemon that was ended: Argo looks at its pod no more (queuePodsForCleanup)
+    if node.phase == SUCCEEDED:
+        # A daemon that was ended: Argo does not look at its pod any more (queuePodsForCleanup).
         handed = {key: value for key, value in (outcome.outputs or {}).items() if key != "exitCode"}
         if handed and not over:
             node.outputs = handed
