@@ -206,6 +206,20 @@ def test_the_end_of_a_wait_is_kept_by_a_watch_that_is_never_closed(
         assert time.monotonic() - began < 20
 
 
+def test_the_end_of_an_answer_is_kept_though_it_may_be_silent_for_longer(
+    submitted: Cluster, tmp_path: Path
+) -> None:
+    way = Transport(Access(kubeconfig=kubeconfig(submitted.proxy.url, tmp_path / "config")))
+    query = {"watch": "1", "resourceVersion": "0", "timeoutSeconds": "30"}
+    began = time.monotonic()
+    with (
+        way.open("GET", WORKFLOWS, query, seconds=30, within=1) as answer,
+        pytest.raises(Unreachable, match="broke off|not ended in time"),
+    ):
+        b"".join(answer.pieces())
+    assert time.monotonic() - began < 20
+
+
 def test_the_end_of_a_request_is_kept_by_a_list_of_many_pages(
     submitted: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
