@@ -214,7 +214,7 @@ def test_the_end_of_an_answer_is_kept_though_it_may_be_silent_for_longer(
     began = time.monotonic()
     with (
         way.open("GET", WORKFLOWS, query, seconds=30, within=1) as answer,
-        pytest.raises(Unreachable, match="broke off|not ended in time"),
+        pytest.raises(Unreachable, match=r"broke off|not ended in time"),
     ):
         b"".join(answer.pieces())
     assert time.monotonic() - began < 20
