@@ -452,8 +452,6 @@ class _Unit:
         return Descriptions(self._declared, self.diagnostics, excused(self.traces.values()))
 
     def _lower(self, definition: PipelineDef) -> Program:
-        from flowdsl.compiler.lowering.after_cache_hits import attached
-        from flowdsl.compiler.lowering.allowed_failures import borne
         from flowdsl.compiler.lowering.ends import too_large
         from flowdsl.compiler.lowering.locks import locks_inside
         from flowdsl.compiler.lowering.lower import Lowering
@@ -475,5 +473,4 @@ class _Unit:
         self.diagnostics.extend(Diagnostic(Waiting(one.name), one.place) for one in waiting)
         if refused:
             return parted
-        templates = attached(borne([*parted.templates], lowering.end))  # in groups, too
-        return parted._replace(templates=tuple(templates))
+        return parted._replace(templates=tuple(lowering.completed([*parted.templates])))

@@ -9,37 +9,31 @@ node before it. Source: assessDAGPhase and getOutboundNodes in workflow/controll
 from __future__ import annotations
 
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.lowering.ends import idle
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.values.expr import Const, Op, Out, leaves
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 NONE: frozenset[str] = frozenset()
 
 
-def borne(templates: list[ir.Template], name: Callable[[], str]) -> list[ir.Template]:
+def borne(templates: list[ir.Template], end: str) -> list[ir.Template]:
     """The templates, with an end task in each graph whose failures would fail a graph that tolerates them.
 
-    Large graphs are in groups already: a task that waits for a group is after all its last tasks.
-    `name` returns a name for the template of these end tasks.
+    Of large graphs that are in groups, too: a task that waits for a group is after all its last tasks.
+    `end` is the name of the template of these end tasks.
     """
     if not any(
         _bears(task) for one in templates if isinstance(one.body, ir.Graph) for task in one.body.tasks
     ):
         return templates
-    reach = _Reach({one.name: one.body for one in templates if isinstance(one.body, ir.Graph)})
+    reach = _Reach({one.name: one.body for one in templates if isinstance(one.body, ir.Graph)}, end)
     for one in reach.graphs:
         reach.after(one)
     if not reach.found:
         return templates
-    end = name()
-    made = [_ended(one, end) if one.name in reach.found else one for one in templates]
+    made = [_ended(one, end) if one.name in reach.found else one for one in templates if one.name != end]
     last = next(one for one in templates if one.name in reach.found)
     graphs = [one for one in made if isinstance(one.body, ir.Graph)]
     pods = [one for one in made if not isinstance(one.body, ir.Graph)]
@@ -64,8 +58,9 @@ def _ended(template: ir.Template, end: str) -> ir.Template:
 class _Reach:
     """Which tolerated failures reach a last task that may be skipped."""
 
-    def __init__(self, graphs: dict[str, ir.Graph]) -> None:
+    def __init__(self, graphs: dict[str, ir.Graph], end: str) -> None:
         self.graphs = graphs
+        self.end = end
         self.found: set[str] = set()
         self._after: dict[str, frozenset[str]] = {}
 
@@ -75,7 +70,7 @@ class _Reach:
         if known is not None:
             return known
         graph = self.graphs.get(name)
-        if graph is None:
+        if graph is None or any(task.template == self.end for task in graph.tasks):
             return NONE
         tasks = {task.name: task for task in graph.tasks}
         own: dict[str, frozenset[str]] = {}  # if it runs

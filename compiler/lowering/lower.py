@@ -12,6 +12,8 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.encode import choices
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import handed
+from flowdsl.compiler.lowering.after_cache_hits import attached
+from flowdsl.compiler.lowering.allowed_failures import borne
 from flowdsl.compiler.lowering.graphs import Graphs
 from flowdsl.compiler.lowering.pods import Pods, Written
 from flowdsl.compiler.lowering.registries import pulled
@@ -64,7 +66,7 @@ class Lowering:
         entry, leave = self._graphs()
         if self.planner.cached:
             self._cache(name)
-        templates = self.written.templates
+        templates = self.completed(self.written.templates)
         # Graphs in the order they are reached, then steps as they are defined: one more call moves no template.
         graphs = [one for one in templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in templates if not isinstance(one.body, ir.Graph)]
@@ -88,9 +90,12 @@ class Lowering:
             signatures=self.written.signatures,
         )
 
-    def end(self) -> str:
-        """A name for the template of tasks that end graphs."""
-        return self.variants.names.name("succeed", "ends of graphs")
+    def completed(self, templates: list[ir.Template]) -> list[ir.Template]:
+        """The templates, with the tasks that Argo needs at the beginnings and ends of graphs.
+
+        They count when a large graph is split, and its groups may need more of them.
+        """
+        return attached(borne(templates, self.variants.names.name("succeed", "ends of graphs")))
 
     def _graphs(self) -> tuple[str, str | None]:
         """Write the graph at which a run begins, and the one at its end, if there is one; their names."""
