@@ -268,9 +268,8 @@ class Carrier:
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, known)
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
-        if any(
-            form == File(False) for form, _ in carried
-        ):  # passed on by a pipeline: nothing says where it is
+        # Of a file that a pipeline passes on nothing says where it is.
+        if any(form == File(False) for form, _ in carried):
             return self._first(written, kind, call, known)
         if len(there) < count:
             choices = (*choices, Const("", t.TEXT))
