@@ -117,6 +117,16 @@ BODIES = {
         tell.options(name="first")(one, good)
         tell.options(name="second")(two, good)
 """,
+    "a last task, and a task beside another": MAIN
+    + SEARCH
+    + LEAF
+    + """\
+    one, two = tell(1.0), tell(2.0)
+    attempt.options(may_fail=True, after=[one])(two)
+    with when(one > limit):
+        tell.options(name="first")(one, good)
+        tell.options(name="second")(two, good)
+""",
     "the end of a run": MAIN
     + "    tell(1.0, good)\n    with on_exit():\n"
     + """\
