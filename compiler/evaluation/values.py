@@ -132,9 +132,9 @@ def go_kind(value: Value) -> str:
     """The kind of a value in Go's package reflect."""
     if value is None:
         return "invalid"
-    return (
-        "slice" if isinstance(value, (list, bytes)) else "map" if isinstance(value, dict) else go_type(value)
-    )
+    if isinstance(value, (list, bytes)):
+        return "slice"
+    return "map" if isinstance(value, dict) else go_type(value)
 
 
 def unconverted(value: Value, wanted: str) -> ExpressionError:
