@@ -10,7 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
-from flowdsl.compiler.lint.scripts import parse
+from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse, program
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import near
@@ -32,10 +32,11 @@ def unwritten(view: View) -> Iterator[Problem]:
         container = inside(template.data, template.body)
         if not files or container.get("envFrom") or template.data.get("podSpecPatch"):
             continue
-        # A source is run like the word after `-c`.
-        words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
-        if template.body == "script":
-            words += ["-c", template.source] if len(words) == 1 else ["", template.source]
+        words: list[str] = [
+            *(container.get("command") or ()),
+            *(container.get("args") or ()),
+            template.source,
+        ]
         text = "\n".join([*words, *(string(each, "value") for each in entries(container, "env"))])
         places = _places(template)
         missing = [
@@ -44,7 +45,7 @@ def unwritten(view: View) -> Iterator[Problem]:
             if each[2].rpartition("/")[2] not in text
             and not any(_is_in(each[2], place) or _is_in(place, each[2]) for place in places)
         ]
-        is_plain = bool(missing and container.get("command")) and _writes_nothing_else(words)
+        is_plain = bool(missing) and _writes_nothing_else(command_line(template))
         written = {match[1] for match in _WRITTEN.finditer(text)}
         others = sorted(written.difference(places, (file for _, _, file in files)))
         for path, name, file in missing:
@@ -96,13 +97,12 @@ def _is_in(file: str, folder: str) -> bool:
 
 def _writes_nothing_else(words: list[str]) -> bool:
     """Whether a command line certainly writes only files that it names."""
-    program = words[0].rpartition("/")[2] if words else ""
     if len(words) == 3 and words[1] == "-c":
-        if program in ("sh", "bash", "ash", "dash"):
+        if program(words) in SHELLS:
             return _is_plain_shell(words[2])
-        if program.startswith("python"):
+        if is_python(words):
             return _is_plain_python(words[2])
-    return program in ("echo", "printf", "sleep", "date", "true", "false")
+    return program(words) in ("echo", "printf", "sleep", "date", "true", "false")
 
 
 _QUOTES = regex(r"""'[^']*'|"(?:[^"\\$`]|\\.|\$\w++|\$\{\w+\})*+\"""")

@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.scripts import parse
+from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse, program
 from flowdsl.compiler.lint.workflow.loops import (
     BOUNDS,
     LoopFields,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object
 
 _TAG = regex(r"\{\{\s*([\w.-]+)\s*\}\}")
-_SHELLS = frozenset(("sh", "bash", "ash", "dash"))
 _SPECIAL = regex(r"[$`|&;<>*?(){}\[\]\\\n#~!]")
 
 
@@ -106,10 +105,11 @@ def _is_used(call: Call) -> bool:
 
 def _printed(call: Call) -> Iterator[str]:
     """What a task or the items of a loop print, as far as known."""
-    words = _command(call)
+    assert call.callee is not None
+    words = command_line(call.callee)
     if not words:
         return
-    if _is_python(words):
+    if is_python(words):
         if len(words) == 3 and words[1] == "-c" and "print(" in words[2] and "{{" not in words[2]:
             yield from _lines_of_python(words[2])
         return
@@ -128,10 +128,10 @@ def _printed(call: Call) -> Iterator[str]:
 
 def result(call: Call) -> str | None:
     """The whole of what a task without a loop prints, if that is obvious: one command, or one `print`."""
-    words = _command(call) if call.callee is not None and not call.loop else []
+    words = command_line(call.callee) if call.callee is not None and not call.loop else []
     if not words or "\n" in words[-1]:
         return None
-    if not _is_python(words):
+    if not is_python(words):
         return next(_printed(call), None)
     try:
         body = parse(words[2]).body if len(words) == 3 and words[1] == "-c" else []
@@ -142,20 +142,6 @@ def result(call: Call) -> str | None:
             return str(value).strip()
         case _:
             return None
-
-
-def _command(call: Call) -> list[str]:
-    """The command line of a task; that of a script with its source."""
-    assert call.callee is not None
-    container, script = inside(call.callee.data, "container"), inside(call.callee.data, "script")
-    if len(script.get("command") or ()) == 1 and not script.get("args"):
-        return [script["command"][0], "-c", string(script, "source").strip()]
-    command: list[str] = container.get("command") or []
-    return [*command, *(container.get("args") or ())] if command else []  # or it is that of the image
-
-
-def _is_python(words: list[str]) -> bool:
-    return _PYTHON.fullmatch(words[0].rpartition("/")[2]) is not None
 
 
 def _items(call: Call) -> list[Any]:
@@ -198,17 +184,18 @@ def _echoed(words: list[str]) -> str | None:
     """
     if any("{{" in word for word in words):
         return None
-    program = words[0].rpartition("/")[2] if words else ""
-    if program in _SHELLS and len(words) == 3 and words[1] == "-c" and "\n" in words[2]:
+    name = program(words)
+    is_shell = name in SHELLS and len(words) == 3 and words[1] == "-c"
+    if is_shell and "\n" in words[2]:
         return next(_lines_of_shell(words[2]), None)
-    if program in _SHELLS and len(words) == 3 and words[1] == "-c" and not _SPECIAL.search(words[2]):
+    if is_shell and not _SPECIAL.search(words[2]):
         try:
             words = shlex.split(words[2])
         except ValueError:
             return None
-        program = words[0] if words else ""
+        name = words[0] if words else ""
     # Kubernetes replaces `$(...)`, and shells differ in the options of `echo`.
-    if program != "echo" or any("\\" in word or "$(" in word for word in words):
+    if name != "echo" or any("\\" in word or "$(" in word for word in words):
         return None
     if len(words) > 1 and words[1] != "-n" and _OPTIONS.fullmatch(words[1]):
         return None
@@ -216,7 +203,6 @@ def _echoed(words: list[str]) -> str | None:
 
 
 _OPTIONS = regex(r"-[neE]+")
-_PYTHON = regex(r"python[\d.]*")
 _QUIET = regex(
     r"\s*(?:#.*|set [-+\w ]+|(?:export )?\w+=[\w./-]*|sleep [\d.]+|true|echo [\w ./:='\"-]*>>? ?[\w./-]+)?\s*"
 )
