@@ -144,12 +144,10 @@ class Resolver:
             assert isinstance(expr.of.key, int)
             (keys,) = (out.keys for out in t.outputs(rows.item) if out.name == key)
             cell = Cell(made, expr.of.key, "-".join(map(str, keys)), expr.type)
+        elif isinstance(key, str):
+            cell = Cell(made, 0, key, expr.type)
         else:
-            cell = (
-                Cell(made, 0, key, expr.type)
-                if isinstance(key, str)
-                else Cell(made, key, "return", expr.type)
-            )
+            cell = Cell(made, key, "return", expr.type)
         if not t.holds_file(expr.type):
             return cell
         folder = self.resolve(Out(rows.task, rows.name, rows.type), region)
