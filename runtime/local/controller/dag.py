@@ -423,7 +423,7 @@ class Dag(Frame):
 
     def _maybe_finish(self) -> None:
         """End the graph with its assessed phase if all of it has ended (assessDAGPhase)."""
-        if self.over or self.fail_fast():
+        if self.over or self.fails():
             return
         if self.run.strategy is not None and not self.on_exit:
             return  # the end of the pass ends it

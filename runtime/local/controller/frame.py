@@ -117,6 +117,12 @@ class Frame:
             self.abort()
         return self.over
 
+    def fails(self) -> bool:
+        """Whether `failFast` has ended it, here or for a child that waits for a place, which Argo visits too."""
+        if not self.fail_fast():
+            self.places.turn_down(self)
+        return self.over
+
     def comes_to(self, node: Node) -> bool:
         """Whether it is unfinished, and visits a node in it that has ended."""
         return not self.over

@@ -164,8 +164,11 @@ class Hooks(ABC):
         before = None if self.order is None else self.order.before(self.place)
         if before is not None and before.postpones(self.frame.node, self.changed):
             return
-        if self.run.parallelism.postpones(self.frame, self.changed):
-            return
+        if not self.run.parallelism.postpones(self.frame, self.changed):
+            self.check()
+
+    def check(self) -> None:
+        """Check whether a hook has to run, as Argo visits the node."""
         if self.spoilt and self.node.fulfilled and self.node.phase != ERROR and self._looked():
             # Its pod has ended meanwhile: the hooks are judged again, and are an error again.
             self.spoilt = self.ended = False

@@ -51,6 +51,8 @@ class Steps(Frame):
         self.records: dict[str, Record] = {}
         self.current: dict[str, Node] = {}
         self.missing = ""
+        self.unchecked: list[Callable[[], None]] | None = None
+        """The checks of hooks that Argo leaves to its next visit, after one could not be evaluated or started."""
         self.refusal = ""
         self.exits: list[tuple[int, int, Callable[[], None]]] = []
         """The exit hooks of ended steps that have not started: a heap by the positions of the steps."""
@@ -220,7 +222,7 @@ class Steps(Frame):
 
     def _begin_exits(self) -> None:
         """Start the exit hooks that have a place; without one the group is an error, until there is a free place."""
-        if self.starved():
+        if self.starved() or self.group.fulfilled:
             return
         self.placeless = False
         while self.exits and not self.over:
@@ -230,7 +232,7 @@ class Steps(Frame):
                 continue
             self.placeless = True
             if self._stands_for_itself():
-                self.hook_refused(FULL, True)
+                self.exit_hook_refused(FULL)
             elif not self.starved():
                 self.group.message = FULL
                 places = self.run.parallelism if self.run.parallelism.saturated() else self.places
@@ -248,22 +250,54 @@ class Steps(Frame):
             self._fail_group(ERROR, FULL)
         return self.over
 
-    def hook_refused(self, message: str, on_exit: bool) -> None:
-        """A hook that cannot be evaluated or executed makes the group an error; an exit hook, when its steps end.
+    def exit_hook_refused(self, message: str) -> None:
+        """An exit hook that cannot be evaluated or executed makes the group an error when its steps have ended.
 
         A template that only the run itself called ends with the group, which represents it then (executeSteps), but
         waits for running pods (markWorkflowPhase). One with retries is represented by the node of these.
         """
         if self.over:
             return
-        if not on_exit:
-            self._fail_group(ERROR, message)
-        elif self._stands_for_itself():
+        if self._stands_for_itself():
             self.run.mark(self.group, ERROR, message)
             self.abandon()
             self.execution.call.created(self.group)
         else:
             self.refusal = message
+
+    def hook_refused(self, hooks: _StepHooks, message: str) -> None:
+        """Another hook that cannot be evaluated or started makes the group an error, which counts on the next visit.
+
+        By then the hook may be fine, and the group goes on.
+        """
+        if self.over:
+            return
+        if self.group.phase == ERROR:
+            self._fail_group(ERROR, message)
+            return
+        self.unchecked = []
+        self.run.mark(self.group, ERROR, message)
+        self.run.agenda.in_next_pass(partial(self._visit_error, hooks))
+
+    def _visit_error(self, hooks: _StepHooks) -> None:
+        """Visit a group that is an error because of hooks (executeStepGroup)."""
+        if not self.over and not self.run.parallelism.postpones(self, partial(self._visit_error, hooks)):
+            self.run.parallelism.after_those_within(self, _LAST, partial(self._judge_again, hooks))
+
+    def _judge_again(self, hooks: _StepHooks) -> None:
+        if self.over:
+            return
+        if self.group.at_rest():
+            self._fail_group(ERROR, self.group.message)
+            return
+        unchecked, self.unchecked = self.unchecked or [], None
+        self.open += hooks.reset()
+        hooks.check()
+        if not self.over:
+            self.run.mark(self.group, RUNNING)
+            self.run.agenda.later(*unchecked)
+            self._ask()
+            self._maybe_go_on()
 
     def _stands_for_itself(self) -> bool:
         """Whether the run ends with it now, as the run itself called it, without retries."""
@@ -271,7 +305,7 @@ class Steps(Frame):
 
     def one_settled(self) -> None:
         """Handle the end of a step and its hooks."""
-        if self.over or self.fail_fast() or self.starved():
+        if self.over or self.fails() or self.starved():
             return
         if self.frozen():  # by a running daemon: Argo does not check the list again before it has ended
             return
@@ -456,7 +490,9 @@ class _StepHooks(Hooks):
         return self.graph.scope()
 
     def changed(self) -> None:
-        if not self.graph.starved():
+        if self.graph.unchecked is not None:
+            self.graph.unchecked.append(self.changed)
+        elif not self.graph.starved():
             super().changed()
 
     def turn(self, begin: Callable[[], None]) -> None:
@@ -469,7 +505,17 @@ class _StepHooks(Hooks):
         self.graph.one_settled()
 
     def refused(self, message: str, on_exit: bool) -> None:
-        self.graph.hook_refused(message, on_exit)
+        if on_exit:
+            self.graph.exit_hook_refused(message)
+        else:
+            self.graph.hook_refused(self, message)
+
+    def reset(self) -> bool:
+        """Judge the hooks anew; returns whether they were done with."""
+        self.started &= {name for name in self.started if name in self.run.nodes}
+        done, self.told = self.told, False
+        self.spoilt = self.ended = self.left = False
+        return done
 
 
 def _last_group(node: Node) -> Node | None:
