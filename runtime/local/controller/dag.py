@@ -285,6 +285,8 @@ class Dag(Frame):
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a task or round until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
+        if loop is None and task.before:
+            self.run.when_fulfilled(node, partial(self._leave_behind, task))
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
             self.run.held[node.id] = partial(loop.postpones, loop.place(node))
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
@@ -324,6 +326,15 @@ class Dag(Frame):
             return task.node is not None and not task.node.fulfilled
         behind = (one.node for one in task.after)
         return task.name in self.last or any(one is None or not one.fulfilled for one in behind)
+
+    def _leave_behind(self, task: Task) -> None:
+        """Leave the hooks of tasks to which nothing unfinished leads any more, as Argo does not visit them again."""
+        for before in (self.tasks[name] for name in task.before):
+            if before.node is not None and not self.over and not self.looks_at(before, before.node):
+                for hook in before.node.children.values():
+                    if hook.hooked and not hook.fulfilled and self.run.needs_passes(hook):
+                        self.run.leave(hook)
+                        self.lost = f"{hook.name}: a hook, which is left when what follows its task has ended"
 
     def comes_to(self, node: Node) -> bool:
         """Whether something unfinished leads to the task of a node."""

@@ -190,11 +190,14 @@ class Hooks(ABC):
             # Its exit hook, and successors, start before the other hooks are checked.
             if not told and self.node.type != "TaskGroup":
                 self._due(late)
-            if self.waits:
+            leaves = (
+                self.node.type == "TaskGroup" and self.exit is not None
+            )  # the end of a loop is detected last
+            if not self.waits and not self._judge():
+                return
+            if self.waits or leaves:
                 self.run.agenda.in_next_pass(self.changed)
-                if self.node.type == "TaskGroup" and self.exit is not None:
-                    return  # the end of a loop is detected last
-            elif not self._judge():
+            if leaves:
                 return
         elif (not self.ended or self._looked()) and not self._judge():
             return
@@ -347,6 +350,8 @@ class Hooks(ABC):
             self.node.adopt(node)
             if on_exit:
                 self.run.leaving[name] = partial(ended, None)
+                if self.node.id in self.run.held:  # Argo visits it with its node
+                    self.run.held[node.id] = self.run.held[self.node.id]
             self.run.when_fulfilled(node, partial(fulfilled, node))
 
         def fulfilled(node: Node) -> None:
