@@ -151,33 +151,33 @@ def _deadline(what: str, owner: Object) -> list[tuple[str, int]]:
     return [(what, int(seconds))] if seconds.isdecimal() else []
 
 
+_BY_CALLER = ("affinity", "nodeSelector", "tolerations")
+"""The fields that a template with calls passes on. Source: Argo Workflows, addSchedulingConstraints."""
+
 _OF_A_POD = (
-    *(
-        "affinity",
-        "automountServiceAccountToken",
-        "hostAliases",
-        "initContainers",
-        "nodeSelector",
-        "podSpecPatch",
-    ),
-    *("priorityClassName", "schedulerName", "securityContext", "sidecars", "tolerations", "volumes"),
+    *("automountServiceAccountToken", "executor", "hostAliases", "initContainers", "podSpecPatch"),
+    *("priorityClassName", "schedulerName", "securityContext", "serviceAccountName", "sidecars", "volumes"),
 )
 """The fields of a template that Argo reads only when it creates a pod. Source: Argo Workflows, workflowpod.go."""
 
-_WAYS = {"http": ": the requests of a run are made by one pod of Argo's own", "suspend": ""}
+_BY_AGENT = ": the requests of a run are made by one pod of Argo's own"
+_AT_CALLED = ", or write it at the templates that this one calls"
+_WAYS = {"http": _BY_AGENT, "suspend": "", "steps": _AT_CALLED, "dag": _AT_CALLED}
 
 
 def podless(view: View) -> Iterator[Problem]:
-    """`http` and `suspend` templates have no fields that only pods use. Source: Argo Workflows, agent.go."""
+    """Templates without a pod have no fields that only pods use. Source: Argo Workflows, agent.go."""
     for template in view.templates:
         body = template.body
         if body not in _WAYS:
             continue
-        for field in _OF_A_POD:
+        of_others = body in ("steps", "dag")
+        for field in _OF_A_POD if of_others else (*_BY_CALLER, *_OF_A_POD):
             if template.data.get(field):
                 finding = NoPodOfItsOwn(f"`{field}`", body, _WAYS[body])
                 yield Problem((*template.path, field), finding, on_key=True)
-        if inside(template.data, "retryStrategy", "affinity").get("nodeAntiAffinity") is not None:
+        apart = inside(template.data, "retryStrategy", "affinity").get("nodeAntiAffinity")
+        if apart is not None and not of_others:
             finding = NoPodOfItsOwn("`retryStrategy.affinity`", body, _WAYS[body])
             yield Problem((*template.path, "retryStrategy", "affinity"), finding, on_key=True)
 
