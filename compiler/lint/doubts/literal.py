@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
-from flowdsl.compiler.lint.pods.bodies import is_command_line
-from flowdsl.compiler.lint.scripts import parse
+from flowdsl.compiler.lint.pods.bodies import arguments, is_command_line, short
+from flowdsl.compiler.lint.scripts import parse, program
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.problem import Problem
@@ -55,12 +55,12 @@ def commands(view: View) -> Iterator[Problem]:
         words = [*(container.get("command") or ())]
         if not words or any("{{" in word for word in words):
             continue
-        program, kind = words[0], words[0].rpartition("/")[2]
-        if is_command_line(program):
+        first, kind = words[0], program(words)
+        if is_command_line(first):
             continue  # which is reported as such
-        if len(program.split()) > 1 and "\\" not in program:
-            found = f"`{_short(program)}` is the name of one program"
-            way = f"write each word for itself: [{', '.join(program.split()[:4])}]"
+        if len(first.split()) > 1 and "\\" not in first:
+            found = f"`{short(first)}` is the name of one program"
+            way = f"write each word for itself: [{', '.join(first.split()[:4])}]"
             finding = TakenLiterally(found, "there is no program of that name", way)
             yield Problem((*path, "command", 0), finding)
         elif kind in _SHELLS:
@@ -69,6 +69,8 @@ def commands(view: View) -> Iterator[Problem]:
             found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
             finding = TakenLiterally(found, "the path is not a program", f"remove `{words[-1]}`")
             yield Problem((*path, "command", len(words) - 1), finding)
+        else:
+            yield from _without_shell(kind, container, path)
         if place[0] == "script" and len(words) == 1:
             yield from _before_source(_VERSION.sub("", kind), container, path)
 
@@ -78,13 +80,46 @@ def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Probl
     option = next((at for at, word in enumerate(words) if at and _OPTION.fullmatch(word)), None)
     if option is None or any(not word.startswith("-") for word in words[1:option]):
         return
-    listed = [((*path, "command", at), word) for at, word in enumerate(words)]
-    listed += [((*path, "args", at), word) for at, word in enumerate(container.get("args") or ())]
-    behind = _behind_options(listed[option + 1 :])
+    behind = _behind_options([*arguments(container, path)][option + 1 :])
     if len(behind) > 1 and not any(mark in behind[0][1] for mark in ("$", "{{")):
-        text, (at, word) = _short(behind[0][1]), behind[1]
-        found = f"the shell runs `{text}`, and nothing there asks for `{_short(word)}`"
+        text, (at, word) = short(behind[0][1]), behind[1]
+        found = f"the shell runs `{text}`, and nothing there asks for `{short(word)}`"
         yield Problem(at, TakenLiterally(found, "not used", "write the whole command line as one text"))
+
+
+_OF_SHELLS = frozenset(("cd", "export", "set", "source", "unset"))
+_USUAL_PROGRAMS = (
+    "aws az cat chmod chown cp curl docker echo gcloud git gsutil head helm kubectl ls mc mkdir mv mysql node npm npx "
+    "pip printf psql python Rscript rclone rm sort tail tar touch wc wget"
+)
+_TAKES_WORDS = frozenset(_USUAL_PROGRAMS.split())
+"""Programs that take each word as it is."""
+_OPERATOR = regex(r"(&&|\|\|?)|[12]?>>?|<")
+_PROGRAM = regex(r"[a-zA-Z_][\w-]*|\.?\.?/\S+")
+_FILE = regex(r"\S*[/.]\S+")
+_VARIABLE = regex(r"[^\s$]*\$(?:(\w+)|\{(\w+)\})[^\s$]*")
+
+
+def _without_shell(kind: str, container: Object, path: Path) -> Iterator[Problem]:
+    """The finding about words that only a shell understands, where no shell runs."""
+    words = [*arguments(container, path)]
+    way = "write `[sh, -c]`, and the whole command line as one text"
+    if kind in _OF_SHELLS:
+        finding = TakenLiterally(f"`{kind}` is a word of the shell", "no program in most images", way)
+        yield Problem(words[0][0], finding)
+    elif _VERSION.sub("", kind) in _TAKES_WORDS:
+        known = {string(each, "name") for each in entries(container, "env")}
+        for at, (place, word) in enumerate(words):
+            found = f"`{kind}` gets `{short(word)}` as it is"
+            if (named := _VARIABLE.fullmatch(word)) is not None and (name := named[1] or named[2]) in known:
+                other = f"write `$({name})`, which Kubernetes replaces"
+                yield Problem(place, TakenLiterally(found, "only a shell fills it in", other))
+                return
+            if 1 < at < len(words) - 1 and (operator := _OPERATOR.fullmatch(word)) is not None:
+                after = _PROGRAM if operator[1] else _FILE
+                if after.fullmatch(words[at + 1][1]) and not words[at - 1][1].startswith("-"):
+                    yield Problem(place, TakenLiterally(found, "only a shell understands it", way))
+                    return
 
 
 def _behind_options(words: list[tuple[Path, str]]) -> list[tuple[Path, str]]:
@@ -101,26 +136,21 @@ _INTERPRETERS = _SHELLS | _WITH_TEXT.keys()
 _OF_FILE = regex(r".*(?:/|\{\{|\.[a-zA-Z]).*", re.DOTALL)
 
 
-def _before_source(program: str, container: Object, path: Path) -> Iterator[Problem]:
+def _before_source(kind: str, container: Object, path: Path) -> Iterator[Problem]:
     """The finding about arguments of a script, after which Argo adds the path of the file with the source.
 
     An option may take an argument, and the program may be a file, or come from a tag. Source: Argo
     Workflows, createWorkflowPod.
     """
     first = str(next(iter(container.get("args") or ()), "-"))
-    foreign = program == "python" and first.startswith("--") and not first.startswith(_OF_PYTHON)
-    if program in _INTERPRETERS and (foreign or not (first.startswith("-") or _OF_FILE.fullmatch(first))):
-        found = f"`{program}` gets `{_short(first)}` before the file with the source, which it does not run"
+    foreign = kind == "python" and first.startswith("--") and not first.startswith(_OF_PYTHON)
+    if kind in _INTERPRETERS and (foreign or not (first.startswith("-") or _OF_FILE.fullmatch(first))):
+        found = f"`{kind}` gets `{short(first)}` before the file with the source, which it does not run"
         way = "write what the source needs into it, as a tag, or as a variable in `env`"
         yield Problem((*path, "args", 0), TakenLiterally(found, "not an argument of the script", way))
 
 
 _OF_PYTHON = ("--check-hash-based-pycs", "--help", "--version")
-
-
-def _short(text: str) -> str:
-    line = text.split("\n", 1)[0]
-    return line if len(line) <= 40 and line == text else f"{line[:37]}..."
 
 
 def sources(view: View) -> Iterator[Problem]:
@@ -130,7 +160,7 @@ def sources(view: View) -> Iterator[Problem]:
         kind = _VERSION.sub("", words[0].rpartition("/")[2]) if len(words) == 1 else ""
         source = template.source.strip()
         if kind == "python" and "\n" not in source and "{{" not in source and _is_two_lines(source):
-            found = f"`{_short(source)}` is one line, with more than one statement"
+            found = f"`{short(source)}` is one line, with more than one statement"
             finding = TakenLiterally(
                 found, "Python cannot read it", "write `source: |`, and the lines below it"
             )
@@ -345,7 +375,7 @@ def paths(view: View) -> Iterator[Problem]:
             if asked and "{" not in asked:
                 way = f"write `{{.{asked.lstrip('$.')}}}`"
                 path = (*template.path, "outputs", "parameters", index, "valueFrom", "jsonPath")
-                found = f"`{_short(asked)}` has no braces, so it is the value itself"
+                found = f"`{short(asked)}` has no braces, so it is the value itself"
                 yield Problem(path, TakenLiterally(found, "no field is read", way))
         for path, at in _outputs(template):
             if "{{" not in at and (at.startswith("~") or "*" in at):
@@ -381,14 +411,14 @@ def places(view: View) -> Iterator[Problem]:
             field = next((each for each in LOCATIONS if artifact.get(each) is not None), "")
             if source and field:
                 found = f"`{field}` says nothing beside `from`"
-                effect = f"the artifact stays where `{_short(source)}` is"
+                effect = f"the artifact stays where `{short(source)}` is"
                 yield Problem(
                     (*here, field), TakenLiterally(found, effect, "keep one of the two"), on_key=True
                 )
             key = string(artifact, field, STORES[field]) if field in _BUCKETS else ""
             if address := _ADDRESS.match(key):
                 bucket, _, rest = key[address.end() :].partition("/")
-                found = f"`{_short(key)}` is looked for in the bucket under that name"
+                found = f"`{short(key)}` is looked for in the bucket under that name"
                 way = f"write `key: {rest}`, and `bucket: {bucket}` beside it if that is another one"
                 finding = TakenLiterally(found, "a key is not an address", way)
                 yield Problem((*here, field, STORES[field]), finding)

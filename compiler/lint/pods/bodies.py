@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
+from flowdsl.compiler.lint.scripts import SHELLS, program
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.dependencies import Cycle
 from flowdsl.compiler.lint.workflow.names import BadContainerName
@@ -16,6 +17,7 @@ from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, only_tag
 
 if TYPE_CHECKING:
@@ -41,9 +43,9 @@ class NoProgram(Finding):
     code = "FD796"
     title = "there is no program `{program}`"
     label = "one word, which is not split at spaces"
-    help = "write each word for itself: [{apart}]"
+    help = "write {way}"
     program: str
-    apart: str
+    way: str
 
 
 class NoCommand(Finding):
@@ -123,18 +125,48 @@ class SetContainer(Various):
 def programs(view: View) -> Iterator[Problem]:
     """The first word of a `command` is not a whole command line. Source: Argo Workflows, NewEmissaryCommand."""
     for template, place, container in view.containers:
-        words: list[str] = container.get("command") or []
-        if words and is_command_line(words[0]):
-            finding = NoProgram(words[0], ", ".join(words[0].split()))
-            yield Problem((*template.path, *place, "command", 0), finding)
+        path = (*template.path, *place)
+        words = [*arguments(container, path)] if container.get("command") else []
+        if words and is_command_line(words[0][1]):
+            way = f"each word for itself: [{', '.join(words[0][1].split())}]"
+            yield Problem(words[0][0], NoProgram(words[0][1], way))
+        elif words and program([words[0][1]]) in SHELLS:
+            at, file = _file_of_shell(words[1:])
+            if is_command_line(file):
+                way = f"`-c` before it, with which `{program([words[0][1]])}` runs a text"
+                yield Problem(at, NoProgram(short(file), way))
+
+
+def arguments(container: Object, path: Path) -> Iterator[tuple[Path, str]]:
+    """The words that a container runs, `command` and `args`, each with its path."""
+    for field in ("command", "args"):
+        for index, word in enumerate(container.get(field) or ()):
+            yield (*path, field, index), word
+
+
+def _file_of_shell(words: list[tuple[Path, str]]) -> tuple[Path, str]:
+    """The file that a shell runs, of the words after its name; nothing where its options may say otherwise."""
+    while words and _WITHOUT_TEXT.fullmatch(words[0][1]):
+        words = words[2 if words[0][1][-1] == "o" else 1 :]  # `-o` takes an argument
+    return words[0] if words and words[0][1][:1] not in ("-", "+") else ((), "")
+
+
+_WITHOUT_TEXT = regex(r"[-+][aefhlmnuvxo]+|--login|--norc|--noprofile|--posix")
+"""Options of a shell that runs a file, and neither a text nor its input."""
+
+
+def short(text: str) -> str:
+    """The beginning of a text, as part of a message."""
+    line = text.split("\n", 1)[0]
+    return line if len(line) <= 40 and line == text else f"{line[:37]}..."
 
 
 def is_command_line(word: str) -> bool:
     """Whether a word is certainly a program with its arguments, and not the path of a file with spaces."""
     if "{{" in word or "\\" in word or len(word.split()) < 2:
         return False
-    program, *rest = word.split()
-    known = "/" not in program or program.rpartition("/")[2].rstrip("0123456789.") in _INTERPRETERS
+    first, *rest = word.split()
+    known = "/" not in first or program([first]).rstrip("0123456789.") in _INTERPRETERS
     return known or any(each.startswith("-") for each in rest)
 
 
