@@ -39,10 +39,11 @@ def never(view: View) -> Iterator[Problem]:
     """No condition is impossible: a failure of what must succeed, the end of the run, one value of a loop."""
     ending: set[int] | None = None
     for call in view.calls:
-        when: object = call.data.get("when")
-        if not isinstance(when, str) or "==" not in when:
+        field = "when" if call.parent is None else "expression"
+        asked: object = call.data.get(field)
+        if not isinstance(asked, str) or "==" not in asked:
             continue
-        for found in _COMPARED.finditer(when):
+        for found in _COMPARED.finditer(asked):
             name = found["tag"] or _KEY.sub(r".\1", found["name"])
             word = next(found[each] or "" for each in ("single", "double", "word") if found[each] is not None)
             if name == "workflow.status" and ending is None:
@@ -50,12 +51,14 @@ def never(view: View) -> Iterator[Problem]:
             reason = _reason(view, call, name, word, ending or set())
             if reason is not None:
                 finding = NeverEqual(found[0], "false", *reason)
-                yield Problem((*call.path, "when"), finding, part=found.span())
+                yield Problem((*call.path, field), finding, part=found.span())
 
 
 def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> tuple[str, str] | None:
     """Why a variable cannot have a value where a call is, and the fix."""
     root, _, rest = name.partition(".")
+    if call.parent is not None and name != "workflow.status":
+        return None
     if BODY_OF.get(root) == call.owner.body and ".outputs." in rest and word[:1] != "[":
         loop = loop_of(call.owner, name)
         return None if loop is None else _gathered(loop)
@@ -65,7 +68,9 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
     if not view.runs or view.base is not None:
         return None
     if name == "workflow.status" and word in ("Succeeded", *_RESULTS) and id(call.owner) not in ending:
-        return "the run has not ended yet", "ask for it in a template that `onExit` or a hook names"
+        in_hook = "ask for the status of the task or step itself, or write the hook below `spec.hooks`"
+        in_call = "ask for it in a template that `onExit` or a hook names"
+        return "the run has not ended yet", in_call if call.parent is None else in_hook
     choices: list[str] = view.arguments.get(rest.removeprefix("parameters."), {}).get("enum") or []
     if name.startswith("workflow.parameters.") and choices and word not in choices:
         return f"no value of it is `{word}`", f"write one of {', '.join(f'`{each}`' for each in choices)}"
