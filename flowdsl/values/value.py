@@ -313,8 +313,10 @@ def _has_field(kind: t.Type, name: str) -> bool:
 
 
 def _parts_of(expr: Expr) -> list[Expr] | None:
-    """The values that Python would unpack: those of a tuple or NamedTuple."""
+    """The values that Python would unpack: those of a tuple or NamedTuple, or the results of all items of a loop."""
     kind = expr.type
+    if size := _size(expr, complete=True):
+        return [item(expr, number) for number in range(size)]
     ordered = isinstance(kind, t.Fixed) or (isinstance(kind, t.Record) and issubclass(kind.cls, tuple))
     return fields_of(expr) if ordered else None
 
@@ -433,10 +435,12 @@ def _name_of(index: object, key: int | str, kind: t.Type) -> str | None:
     return t.key_text(index if isinstance(kind, (t.Enumeration, Textual)) else key, kind)
 
 
-def _size(expr: Expr) -> int | None:
-    """The number of items of a loop, if it is known."""
+def _size(expr: Expr, *, complete: bool = False) -> int | None:
+    """The number of items of a loop, if it is known; `complete`: and if each of them has a result."""
     loop = expr.task.loop if isinstance(expr, Rows) and isinstance(expr.task, Call) else None
-    return None if loop is None or loop.rows is None or loop.learnt is not None else len(loop.rows)
+    if loop is None or loop.rows is None or loop.learnt is not None or (complete and loop.keep_going):
+        return None
+    return len(loop.rows)
 
 
 def _known_index(index: object) -> int | str | None:

@@ -312,6 +312,25 @@ def choices(
     plain("last", m.tell, note, 0.25 if first is None else first, force, best)
 
 
+def unpacked(
+    plain: Plain, m: Any, volumes: Volumes, rates: Sequence[float] = (0.25,), least: float = 0.1
+) -> None:
+    def loop(name: str, step: Any, *lists: Sequence[Any]) -> list[Any]:
+        return [
+            plain(f"{name}.{step.__name__}({n})", step, *one)
+            for n, one in enumerate(zip(*lists, strict=True))
+        ]
+
+    first, *others = loop("train", m.train, [0.5, rates[0], 1.0])
+    sizes = loop("sizes", m.size, ["a", "a", "bb", "bb"], [1, 10, 1, 10])
+    (letter, zero), (other, one) = loop("fold", m.fold, range(2))
+    if first.loss > least:
+        plain("show", m.show, first.model, [each.model for each in others], sum(sizes) / len(sizes))
+    nested = [loop(f"part.part({n}).size", m.size, ["a", "bb"], [base] * 2) for n, base in enumerate((1, 3))]
+    for number, (name, sized) in enumerate(zip((letter, other), nested, strict=True), 1):
+        plain(f"size-{number}", m.size, name, sized[1] + zero + one)
+
+
 def items(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
     folder, other = volumes["data"] / "folder", volumes["data"] / "other"
 

@@ -58,6 +58,8 @@ CASES = [
     Case(PIPELINES / "literals.py", {"given": 1}),
     Case(PIPELINES / "taken.py", {}),
     Case(PIPELINES / "taken.py", {"count": 2}),
+    Case(PIPELINES / "unpacked.py", {}),
+    Case(PIPELINES / "unpacked.py", {"rates": [0.75, 2.0], "least": 1.0}),
     Case(PIPELINES / "ways.py", {}),
     Case(PIPELINES / "ways.py", {"word": "", "big": True}),
     Case(PIPELINES / "deep.py", {}, "deep"),

@@ -37,7 +37,7 @@ def nightly(mode: str = "fast") -> None:
     measured = measure(mode[0])
     mean([measured.get("a", 0.0)])
     mean(list(measured.values()))
-    runs = fan_out(train, over={"rate": [0.1, 0.2]})
+    runs = fan_out(train, over={"rate": [0.1, 0.2]}, keep_going=True)
     mean([one.loss for one in runs])
     first, second = runs
     mean([first.loss, second.loss])
