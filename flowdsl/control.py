@@ -126,8 +126,7 @@ def _either(trace: Trace, site: Site, one: Expr, second: object) -> Expr:
     """One value, or a second one where it is missing, in their common type; Poison after a mistake."""
     place = Argument(site, "second", 1)
     kind = t.without_none(one.type)
-    if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):
-        # The output of a task is the path of the file, whether it exists or not.
+    if t.without_default(one.type):
         return _unsupported(trace, site, "several files")
     if isinstance(one, Many) and any(
         isinstance(out.type, t.Maybe) and t.holds_file(out.type) for out in t.outputs(one.type)

@@ -42,8 +42,9 @@ class IsNone(Finding):
     code = "FD298"
     title = "`{text}` is decided while compiling, and a run-time value is never None then"
     label = "always the same answer"
-    help = "give the value a default with `either(value, default)`, or use `when(value != None)`"
+    help = "give the value a default with `either(value, default)`, or use `when(value {operator} None)`"
     text: str
+    operator: str
 
 
 class FailureUnseen(Finding):

@@ -113,6 +113,7 @@ class WrongType(Finding):
     members: tuple[str, ...] = ()  # the allowed values, if they are few
     maker: str = ""  # the step that returns nothing
     fields: tuple[str, ...] = ()  # fields of the argument that would fit
+    files: bool = False  # whether it may be None and has files, so that `either` cannot choose
 
     def words(self) -> dict[str, str]:
         """The fields, and the remedy for both types."""
@@ -165,6 +166,8 @@ class WrongType(Finding):
             return f"make a list of it: `{'sorted' if have.endswith('set') else 'list'}(...)`"
         if have == "str" and by_name(want) is not None:
             return f"annotate `{parameter}` as `str`, and make the {want} of it inside the step"
+        if have == f"{want} | None" and self.files:
+            return f"annotate `{parameter}` as `{have}`, and see in `{self.step}` whether it is there"
         if have == f"{want} | None":
             return f"give it a default: `either(value, default)`; or annotate `{parameter}` as `{have}`"
         return f"pass {want}, or change the annotation of `{parameter}`"
@@ -267,9 +270,17 @@ class OptionalUse(Finding):
     code = "FD223"
     title = "{what} on a value of type {type}, which may be None"
     label = "may be None when the pipeline runs"
-    help = "give it a default first: `either(value, default)`"
+    help = "{way}"
     what: str
     type: str
+    files: bool = False  # whether it has files, so that `either` cannot choose
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the remedy."""
+        way = "give it a default first: `either(value, default)`"
+        if self.files:
+            way = f"pass it to a step that takes {self.type}, and use it there"
+        return {**super().words(), "way": way}
 
 
 class WrongDefault(Finding):

@@ -166,6 +166,9 @@ class UnsupportedOperator(Finding):
                 "choose between the fields that are needed, `either(one.name, other.name)`; or call a step with it"
                 " in each branch, and choose between what these return"
             )
+        elif self.operator.startswith("`either` of several files"):
+            reason = "which of them are there is not known to Argo"
+            way = "pass both to a step, which sees whether the first is None, and returns what is to be used"
         elif self.operator in (">>", "<<"):
             reason = "tasks are not put in order by arrows"
             way = "pass the output on, or without data: `step.options(after=[first])(...)`"
@@ -195,6 +198,7 @@ class CannotOperate(Finding):
     left: str
     right: str
     members: tuple[str, ...] = ()  # for an Enum on one side: its members as source text
+    files: bool = False  # whether a side is a file, or has files, and may be None
 
     def words(self) -> dict[str, str]:
         """The fields, and the remedy for these types."""
@@ -208,8 +212,8 @@ class CannotOperate(Finding):
             way = (
                 "let a step take both, compare them and return a bool: their texts do not compare as they do"
             )
-        elif any(side.endswith(" | None") and "Path" in side for side in sides):
-            way = "pass the file to a step that takes it as it is, or returns whether it is there as a bool"
+        elif self.files:
+            way = "pass it to a step that takes it as it is, or returns whether it is there as a bool"
         elif any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:

@@ -243,7 +243,7 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
     )
     taken = tuple(field.name for field in fields)
     have, wanted = t.told_apart(expr.type, want)
-    complain("WrongType", want=wanted, have=have, fields=taken)
+    complain("WrongType", want=wanted, have=have, fields=taken, files=t.without_default(expr.type))
     return Poison()
 
 

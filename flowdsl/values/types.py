@@ -502,6 +502,14 @@ def base(kind: Type) -> Type:
 _SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Textual, Json})
 
 
+def without_default(kind: Type) -> bool:
+    """Whether `either` cannot give values of a type a default.
+
+    The output of a task is the path of a file, whether it exists or not: of several, Argo knows none to be missing.
+    """
+    return isinstance(kind, Maybe) and holds_file(kind) and not isinstance(kind.item, File)
+
+
 def holds_file(kind: Type) -> bool:
     """Whether a value of the type contains a file anywhere."""
     if type(kind) in _SCALARS:

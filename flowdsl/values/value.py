@@ -335,7 +335,7 @@ def attribute(expr: Expr, name: str) -> Expr:
         complain("UnknownOutput", of=t.spell(kind), name=name, known=tuple(f.name for f in kind.fields))
         return Poison()
     if isinstance(kind, t.Maybe):
-        complain("OptionalUse", what=f"`.{name}`", type=t.spell(kind))
+        complain("OptionalUse", what=f"`.{name}`", type=t.spell(kind), files=t.without_default(kind))
         return Poison()
     if name == "options" and (data := hidden(expr)) is not None:
         complain("HiddenFunction", **data)
@@ -400,7 +400,7 @@ def item(expr: Expr, index: object) -> Expr:
         case t.Json():
             return Get(expr, key, t.JSON)
         case t.Maybe():
-            complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
+            complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind), files=t.without_default(kind))
         case _:
             together = isinstance(kind, (t.Sequence, t.Mapping)) and not isinstance(expr, Rows)
             files = together and t.holds_file(kind)
@@ -525,7 +525,8 @@ def _operate(operator: str, left: object, right: object) -> Any:
         ]
         kind = "CannotCompare" if operator in ("<", "<=", ">", ">=") else "CannotOperate"
         members = tuple(name for side in (one, two) if side is not None for name in t.members(side.type))
-        complain(kind, operator=operator, left=names[0], right=names[1], members=members)
+        files = any(isinstance(side.type, t.Maybe) and t.holds_file(side.type) for side in (one, two) if side)
+        complain(kind, operator=operator, left=names[0], right=names[1], members=members, files=files)
     return value(Poison() if made is None else made)
 
 
