@@ -14,6 +14,7 @@ from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, e
 from flowdsl.diagnostic import near
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.names import perhaps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,15 +108,13 @@ def _usage(error: CycloptsError) -> list[str]:
     text = str(error).rstrip()
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         text = f"`{error.unused_tokens[0]}` is one argument too many"
-    elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]) in ELSEWHERE:
-        return [f"`{word}` is called `{command} {ELSEWHERE[word]}`"]
-    elif isinstance(error, UnknownOptionError) and "--json" in (error.token.keyword, error.token.value):
-        if any("--format" in argument.names for argument in error.argument_collection):
-            text = "Unknown option: --json. Findings are shown so by --format json"
-    elif isinstance(error, UnknownOptionError) and (others := _others(error)):
-        text = f"Unknown option: {_written(error)}. It is an option of {' and '.join(others)}"
-    elif isinstance(error, UnknownOptionError) and (given := _parameter(error)):
-        text = f"Unknown option: {_written(error)}. A parameter is given by {given}"
+    elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]):
+        if word in ELSEWHERE:
+            return [f"`{word}` is called `{command} {ELSEWHERE[word]}`"]
+        named = f"option {word}" if word.startswith("-") else f"command `{word}`"
+        text = f"there is no {named}{perhaps(word, error.app or ())}"
+    elif isinstance(error, UnknownOptionError):
+        text = _unknown_option(error)
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
         words = ", ".join(_words(error.argument.hint))
         value = f"{error.keyword} needs a value{words and f': {words}'}"
@@ -136,9 +135,20 @@ def _unfit(given: Token, argument: Argument) -> str:
         return f"{option} {given.value}: must be a whole number"
     if not (words := _words(argument.hint)):
         return ""
-    close = near(given.value, words)
-    more = "" if close is None else f"; did you mean `{close}`?"
-    return f"{option} {given.value}: must be one of {', '.join(words)}{more}"
+    return f"{option} {given.value}: must be one of {', '.join(words)}{perhaps(given.value, words)}"
+
+
+def _unknown_option(error: UnknownOptionError) -> str:
+    written = _written(error)
+    names = [name for argument in error.argument_collection for name in argument.names]
+    more = perhaps(written.partition("=")[0], names)
+    if written == "--json" and "--format" in names:
+        more = "; findings are shown so by --format json"
+    elif others := _others(error):
+        more = f"; it is an option of {' and '.join(others)}"
+    elif given := _parameter(error):
+        more = f"; a parameter is given by {given}"
+    return f"there is no option {written}{more}"
 
 
 def _written(error: UnknownOptionError) -> str:

@@ -13,6 +13,7 @@ from flowdsl.cli.display.report import Format
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import STDIN, Refused
 from flowdsl.compiler.argo_versions import LATEST, ArgoVersion
+from flowdsl.runtime.names import perhaps
 from flowdsl.runtime.phases import RunPhase
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _phases(hint: Any, tokens: Sequence[Token]) -> list[str]:
     wanted = [word for token in tokens for word in token.value.split(",")]
     for word in wanted:
         if word.lower() not in known:
-            raise Refused(f"--status {word}: must be one of {', '.join(known.values())}")
+            words = [*known.values()]
+            raise Refused(f"--status {word}: must be one of {', '.join(words)}{perhaps(word, words)}")
     return [known[word.lower()] for word in wanted]
 
 

@@ -32,6 +32,12 @@ def meant(name: str, known: Iterable[str], otherwise: str) -> str:
     return otherwise if found is None else f"did you mean `{found}`?"
 
 
+def perhaps(name: str, known: Iterable[str]) -> str:
+    """`; did you mean ...?` if there is a similar name."""
+    question = meant(name, known, "")
+    return question and f"; {question}"
+
+
 def listed(names: Iterable[str]) -> str:
     """`there are a, b`, in singular or plural."""
     every = list(names)

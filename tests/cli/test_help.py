@@ -66,6 +66,7 @@ USAGE = (
     ("compile", "pipeline.py", "--as", "workflo"),
     ("compile", "pipeline.py", "--check=perhaps"),
     ("list", "--limit", "few"),
+    ("list", "--status", "Failed,Eror"),
     ("check",),
     ("check", "pipeline.py", "--format", "xml"),
     ("check", "pipeline.py", "--frmat", "json"),
