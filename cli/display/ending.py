@@ -78,10 +78,10 @@ def summary(
 
 def _steps(entries: list[Entry], paint: Paint, stood_in: Mapping[str, str]) -> str:
     columns = [
-        Column("step", least=16),
-        Column("phase"),
-        Column("time", right=True),
-        Column("message", least=24),
+        Column("STEP", least=16),
+        Column("PHASE"),
+        Column("TIME", right=True),
+        Column("MESSAGE", least=24),
     ]
     rows: list[list[Cell]] = []
     left = 0

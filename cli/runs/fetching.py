@@ -318,10 +318,10 @@ def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
     if not rows:
         return f"the run `{run.name}` has nothing to fetch\n"
     columns = [
-        Column("step", least=12),
-        Column("output", least=8),
-        Column("kind"),
-        Column("value or place", least=16),
+        Column("STEP", least=12),
+        Column("OUTPUT", least=8),
+        Column("KIND"),
+        Column("VALUE OR PLACE", least=16),
     ]
     paint = paint_of_output()
     cells = [[Cell(visible(text)) for text in one] for one in rows]

@@ -220,7 +220,7 @@ def test_list_asks_no_store(on: On, run: Json, objects: Objects, capsys: pytest.
     assert command(["--list", "make"]) == 0
     assert objects.asked == []
     assert capsys.readouterr().out == (
-        "step  output  kind   value or place\n"
+        "STEP  OUTPUT  KIND   VALUE OR PLACE\n"
         "make  rows    value  12\n"
         "make  model   file   s3://argo/demo/model.tgz\n"
         "make  clean   file   s3://argo/demo/one.tgz\n"

@@ -75,7 +75,7 @@ def test_a_line_for_each_change(flowdsl: Callable[..., Result]) -> None:
 def test_quiet_shows_the_end_only(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("pipeline.py", "-q")
     assert done.err == ""
-    assert done.out.startswith("step ")
+    assert done.out.startswith("STEP ")
 
 
 def test_the_end_as_json(flowdsl: Callable[..., Result]) -> None:
