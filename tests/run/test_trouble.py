@@ -155,6 +155,45 @@ def test_a_disk_that_a_step_finds_full(folder: Path) -> None:
     assert "No space left on device: the run is stopped; when that is fixed, continue with" in done.stderr
 
 
+MANY = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: many-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps: [[{name: wait, template: wait, withSequence: {count: 60}}]]
+  - name: wait
+    container: {image: busybox:1.37.0, command: [sleep, "0.5"]}
+"""
+
+
+def test_a_machine_without_more_files(folder: Path) -> None:
+    """The steps that cannot start are not at fault."""
+    (folder / "many.yaml").write_text(MANY)
+    command = [sys.executable, "-m", "flowdsl.cli", "run"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    limited = [
+        "sh",
+        "-c",
+        'ulimit -n 40 && exec "$@"',
+        "sh",
+        *command,
+        "many.yaml",
+        "--name",
+        "one",
+        "--quiet",
+    ]
+    first = subprocess.run(limited, capture_output=True, text=True, env=env, check=False)
+    assert first.returncode == 4
+    assert first.stderr.endswith(
+        "Too many open files: the run is stopped; when that is fixed, continue with\n  flowdsl run --resume one\n"
+    )
+    then = subprocess.run([*command, "--resume", "one"], capture_output=True, text=True, env=env, check=False)
+    assert (then.returncode, "60 rounds\n" in then.stdout) == (0, True)
+
+
 @pytest.mark.parametrize("where", ["store.Store.take", "store.Store.get"])
 def test_a_disk_that_is_full_when_files_are_handed_on(
     flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, where: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import time
@@ -228,8 +227,8 @@ class Pod:
     def _answered(self, unit: Unit, program: Program, answer: Json) -> None:
         if self.over:
             return
-        if answer.get("full") and self.stopped is None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if "short" in answer and self.stopped is None:
+            raise OSError(answer["short"], os.strerror(answer["short"]))
         if "started" in answer:
             self._started(unit, program)
         else:

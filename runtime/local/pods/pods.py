@@ -233,6 +233,8 @@ class Pods:
         if "broken" in answer:
             self.context.broken.append(RuntimeError(answer["broken"]))
             return
+        if "short" in answer and "id" not in answer:
+            raise OSError(answer["short"], os.strerror(answer["short"]))
         if "isolated" in answer:
             self._opened(answer["isolated"])
             return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 from typing import TypeVar
 
 from flowdsl.runtime.local.controller.events import Outcome, Phase
+from flowdsl.runtime.local.pods.sandbox import SHORT
 
 _Error = TypeVar("_Error", bound=Exception)
 
@@ -19,9 +19,9 @@ class Refusal(Exception):
 
 
 def of_the_step(error: _Error) -> _Error:
-    """Returns an error that ends a pod; raises that of a full disk, which ends the run so that it can be resumed."""
+    """Returns an error that ends a pod; raises one of the machine, which ends the run so that it can be resumed."""
     # Of the errors of the files in a folder `shutil.copytree` keeps only the texts.
-    full = (f"[Errno {number}]" for number in (errno.ENOSPC, errno.EDQUOT))
-    if isinstance(error, OSError) and any(one in str(error) for one in full):
+    short = (f"[Errno {number}]" for number in SHORT)
+    if isinstance(error, OSError) and any(one in str(error) for one in short):
         raise error
     return error

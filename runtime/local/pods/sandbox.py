@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import errno
 import os
 import stat
 import sys
@@ -26,6 +27,8 @@ OPENED = frozenset(("/home", "/opt", "/run", "/var"))
 HIDDEN = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/root": 0o700, "/mnt": 0o755, "/media": 0o755, "/srv": 0o755}
 """Folders that start empty, with their modes; other folders of the host do not exist, as in a container."""
 LINUX = sys.platform == "linux"
+SHORT = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+"""Errors of a machine that has no more space, files, processes or memory: no step is at fault."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 

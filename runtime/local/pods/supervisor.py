@@ -23,11 +23,12 @@ mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result
 `keep`: keep its files until they are freed; `tell`: report when it has started.
 
 Answers are packets on the other socket; a long one is written to a file, and sent as its path, `{"at"}`. They are
-`{"id", "started"}`, and at the end `{"id", "code", "written", "rss", "killed", "result", "missing", "why", "full",
+`{"id", "started"}`, and at the end `{"id", "code", "written", "rss", "killed", "result", "missing", "why", "short",
 "next", "left"}`: the exit code as in a shell, the folder with the files that it wrote, its peak memory in KiB, whether
-KILL ended it, and its standard output. `missing`, `why`: why it was not found, or not started; `full`: it failed, and
-the disk of the run is full; `next`, which is also sent alone: the requests that have now been granted; `left`: how
-many programs still wait. `{"broken"}` is the traceback of an error in a thread of the supervisor.
+KILL ended it, and its standard output. `missing`, `why`: why it was not found, or not started; `short`: it failed, and
+this is the error number of what the machine has no more of, such as space on the disk of the run; `next`, which is
+also sent alone: the requests that have now been granted; `left`: how many programs still wait. `{"broken"}` is the
+traceback of an error in a thread of the supervisor, and `{"short"}` alone such an error number.
 
 Where the system allows it, the supervisor is process 1 of a PID namespace: it ends when the socket closes, and the
 kernel then kills everything that it started. Each of its threads has its own mount namespace. Otherwise, programs run
@@ -64,6 +65,7 @@ from flowdsl.runtime.local.pods.sandbox import (
     FS,
     LINUX,
     NEWNS,
+    SHORT,
     Changes,
     Missing,
     PlainSandbox,
@@ -97,7 +99,6 @@ REAPED = 5.0
 
 NO_PROGRAM = (errno.EACCES, errno.ENOENT, errno.ENOEXEC)
 """Why a file cannot be started: no permission, its interpreter is missing, or its format is unknown."""
-FULL = (errno.ENOSPC, errno.EDQUOT)
 SMALL = 64 * 1024
 """Bytes that fit on every disk that does not count as full."""
 
@@ -326,6 +327,9 @@ class Supervisor(Processes):
             try:
                 function(*given)
             except Exception as error:
+                if isinstance(error, OSError) and error.errno in SHORT:
+                    self.say({"short": error.errno})
+                    return
                 import traceback
 
                 self.say({"broken": "".join(traceback.format_exception(error))})
@@ -349,8 +353,10 @@ class Supervisor(Processes):
                 self.start(job, answer)
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
+                if error.errno in SHORT:
+                    answer["short"] = error.errno
             if answer["code"] != 0 and self.full():
-                answer["full"] = True
+                answer["short"] = errno.ENOSPC
             kept = bool(asked.get("keep"))
             if not kept:
                 del self.jobs[job.id]
@@ -518,7 +524,7 @@ class Supervisor(Processes):
             finally:
                 os.close(file)
         except OSError as error:
-            return error.errno in FULL
+            return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
     def log_folder(self, path: str) -> None:
         """Create the folder of a log, in that of all logs."""
