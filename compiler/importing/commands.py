@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.layout import Parts
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.tree import inside, is_list, is_mapping
+from flowdsl.grammar.command_line import shell_text_at
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -28,14 +29,26 @@ def paths(target: Function) -> dict[str, str]:
     }
 
 
-def script_at(words: Sequence[str]) -> int | None:
+#: The option behind which a program gets its script.
+_BEHIND = {"sh": "c", "python": "c", "node": "e"}
+
+
+def script_at(words: Sequence[str], kind: str) -> int | None:
     """The position of the script in a command such as `sh -c`."""
-    for index, word in enumerate(words[1:], 1):
+    if kind == "sh":
+        return shell_text_at(words)
+    for index, word in enumerate(words[1:-1], 1):
         if not word.startswith("-"):
             break
-        if word.endswith("c") and index + 1 < len(words):
+        if word.endswith(_BEHIND[kind]):
             return index + 1
     return None
+
+
+def without_script(word: str, kind: str) -> str:
+    """A word before the script as it is when the program gets a file; empty if it is not needed."""
+    said = word.startswith("-") and not word.startswith("--")
+    return (word.replace(_BEHIND[kind], "", 1) if said else word).removesuffix("-" if said else "")
 
 
 def undoubled(text: str) -> str:

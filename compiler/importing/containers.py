@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import AsItIs, ByVariable
 from flowdsl.compiler.importing import scripts
-from flowdsl.compiler.importing.commands import keys, script_at, undoubled
+from flowdsl.compiler.importing.commands import keys, script_at, undoubled, without_script
 from flowdsl.compiler.importing.fields import CONTAINER, DAEMON, has_tags, resources
 from flowdsl.compiler.importing.layout import block, call, exactly, laid, mapped, quoted
 from flowdsl.compiler.importing.leaves import Leaf
@@ -122,13 +122,14 @@ class Container(Leaf):
         self.body.pop("args", None)
         kind = scripts.language([word for word, _ in words])
         text, at = self.body.pop("source", None), (*self.path, "source")
-        place = script_at([word for word, _ in words]) if text is None and kind else None
+        place = script_at([word for word, _ in words], kind) if text is None and kind else None
         if place is not None and not self._is_sayable(*words[place], kind):
             place, self.kept = None, True
         several = place is not None and place + 1 == len(words) and "\n" in words[place][0].strip()
         if place is not None and several and not _expanded(words[place][0], variables):
-            (flags, path), (text, at) = words[place - 1 :]
-            words[place - 1 :] = [(flags[:-1], path)] if len(flags) > 2 else []
+            text, at = words[place]
+            said = [(without_script(word, kind), path) for word, path in words[1:place]]
+            words[1:] = [(word, path) for word, path in said if word]
         elif place is not None:
             words[place] = self._script(*words[place], kind), words[place][1]
         self.words = self._said(words, variables, -1 if place is None or text is not None else place)

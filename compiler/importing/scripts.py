@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.importing.programs import in_javascript, in_python
 from flowdsl.compiler.importing.shells import in_shell
 from flowdsl.compiler.importing.spans import Refused
+from flowdsl.grammar.command_line import SHELLS, program
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
@@ -15,7 +16,6 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
 _PYTHON = regex(r"(?:.*/)?python[0-9.]*")
 
 
@@ -38,9 +38,9 @@ class Script(NamedTuple):
 
 def language(words: Sequence[str]) -> str:
     """The interpreter of a script, from the words of its command: `sh`, `python`, `node`, or an empty text."""
-    first = words[0].rpartition("/")[2] if words else ""
-    if first == "env" and len(words) > 1:
-        first = words[1]
+    first = program(words)
+    if first in ("env", "busybox"):
+        first = program(words[1:])
     if first in SHELLS:
         return "sh"
     if _PYTHON.fullmatch(first):

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.tree import inside
+from flowdsl.grammar.command_line import program
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -29,11 +30,6 @@ def command_line(template: Template) -> list[str]:
         return [script["command"][0], "-c", template.source.strip()]
     command: list[str] = container.get("command") or []
     return [*command, *(container.get("args") or ())] if command else []
-
-
-def program(words: Sequence[str]) -> str:
-    """The name of the program of a command line, without its folder."""
-    return words[0].rpartition("/")[2] if words else ""
 
 
 def is_python(words: Sequence[str]) -> bool:

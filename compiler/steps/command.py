@@ -36,6 +36,7 @@ from flowdsl.compiler.ports import IN
 from flowdsl.compiler.steps.described import described
 from flowdsl.compiler.steps.paths import FixedPath, fixed_paths
 from flowdsl.diagnostic import Diagnostic, near
+from flowdsl.grammar.command_line import shell_text_at
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_env_name
 from flowdsl.grammar.template import is_filled
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.step import Described, StepDef
-
-_SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "busybox")
 
 
 class CommandLine(NamedTuple):
@@ -113,22 +112,14 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
 
 def _words(definition: StepDef, said: Described, found: list[Diagnostic]) -> list[Expr]:
     """The words of the command. The one that a shell executes as its program must not contain inputs."""
-    words: list[Expr] = []
-    shell = False
-    for position, argument in enumerate(said.arguments):
-        place = Argument(said.site, position=position)
-        word = _word(definition, argument, "a part of the command", place, found)
-        if shell and any(isinstance(leaf, InPod) for leaf in leaves(word)):
-            found.append(Diagnostic(ShellText(), place))
-        first = words[0] if words else None
-        shell = (
-            isinstance(first, Const)
-            and first.value.rpartition("/")[2] in _SHELLS
-            and isinstance(word, Const)
-            and word.value.startswith("-")
-            and word.value.endswith("c")
-        )
-        words.append(word)
+    places = [Argument(said.site, position=position) for position, _ in enumerate(said.arguments)]
+    words = [
+        _word(definition, argument, "a part of the command", place, found)
+        for argument, place in zip(said.arguments, places, strict=True)
+    ]
+    text = shell_text_at([word.value if isinstance(word, Const) else None for word in words])
+    if text is not None and any(isinstance(leaf, InPod) for leaf in leaves(words[text])):
+        found.append(Diagnostic(ShellText(), places[text]))
     return words
 
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.kinds import LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.bodies import arguments, is_command_line, short
-from flowdsl.compiler.lint.scripts import parse, program
+from flowdsl.compiler.lint.scripts import parse
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.command_line import SHELLS, program, shell_text_at
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
@@ -41,10 +42,8 @@ class TakenLiterally(Finding):
     way: str
 
 
-_SHELLS = frozenset(("sh", "bash", "ash", "dash", "ksh", "zsh"))
 _WITH_TEXT = {"python": "-c", "node": "-e", "perl": "-e", "ruby": "-e", "Rscript": "-e"}
 """Programs that run a text passed with an option."""
-_OPTION = regex(r"-[a-zA-Z]*c")
 _VERSION = regex(r"[\d.]+$")
 
 
@@ -63,8 +62,8 @@ def commands(view: View) -> Iterator[Problem]:
             way = f"write each word for itself: [{', '.join(first.split()[:4])}]"
             finding = TakenLiterally(found, "there is no program of that name", way)
             yield Problem((*path, "command", 0), finding)
-        elif kind in _SHELLS:
-            yield from _one_text(words, container, path)
+        elif kind in SHELLS:
+            yield from _one_text(container, path)
         elif place[0] == "script" and words[-1:] == [_WITH_TEXT.get(_VERSION.sub("", kind))]:
             found = f"`{kind} {words[-1]}` runs a text, and gets the path of the file with the source"
             finding = TakenLiterally(found, "the path is not a program", f"remove `{words[-1]}`")
@@ -75,15 +74,14 @@ def commands(view: View) -> Iterator[Problem]:
             yield from _before_source(_VERSION.sub("", kind), container, path)
 
 
-def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Problem]:
+def _one_text(container: Object, path: Path) -> Iterator[Problem]:
     """The finding about words after the text that a shell runs, which the text does not use."""
-    option = next((at for at, word in enumerate(words) if at and _OPTION.fullmatch(word)), None)
-    if option is None or any(not word.startswith("-") for word in words[1:option]):
-        return
-    behind = _behind_options([*arguments(container, path)][option + 1 :])
+    listed = [*arguments(container, path)]
+    text = shell_text_at([word for _, word in listed])
+    behind = [] if text is None else listed[text:]
     if len(behind) > 1 and not any(mark in behind[0][1] for mark in ("$", "{{")):
-        text, (at, word) = short(behind[0][1]), behind[1]
-        found = f"the shell runs `{text}`, and nothing there asks for `{short(word)}`"
+        runs, (at, word) = short(behind[0][1]), behind[1]
+        found = f"the shell runs `{runs}`, and nothing there asks for `{short(word)}`"
         yield Problem(at, TakenLiterally(found, "not used", "write the whole command line as one text"))
 
 
@@ -122,17 +120,7 @@ def _without_shell(kind: str, container: Object, path: Path) -> Iterator[Problem
                     return
 
 
-def _behind_options(words: list[tuple[Path, str]]) -> list[tuple[Path, str]]:
-    """The words from the text on: options of a shell may be between `-c` and it."""
-    while words and words[0][1][:1] in ("-", "+"):
-        option = words[0][1]
-        words = words[2 if option[-1] in "oO" else 1 :]  # `-o` and `-O` take an argument
-        if option in ("-", "--"):
-            break
-    return words
-
-
-_INTERPRETERS = _SHELLS | _WITH_TEXT.keys()
+_INTERPRETERS = frozenset(SHELLS) | _WITH_TEXT.keys()
 _OF_FILE = regex(r".*(?:/|\{\{|\.[a-zA-Z]).*", re.DOTALL)
 
 

@@ -10,10 +10,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
-from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse, program
+from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import near
+from flowdsl.grammar.command_line import program
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
-from flowdsl.compiler.lint.scripts import SHELLS, program
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
 from flowdsl.compiler.lint.workflow.dependencies import Cycle
 from flowdsl.compiler.lint.workflow.names import BadContainerName
@@ -16,6 +15,7 @@ from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.artifact_path import leads_up
+from flowdsl.grammar.command_line import SHELLS, program
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, only_tag

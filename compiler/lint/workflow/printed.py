@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse, program
+from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse
 from flowdsl.compiler.lint.workflow.loops import (
     BOUNDS,
     LoopFields,
@@ -20,6 +20,7 @@ from flowdsl.compiler.lint.workflow.loops import (
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside, is_json, is_mapping, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.command_line import program
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:

@@ -1,0 +1,36 @@
+"""The command lines of shells: which of their words is the text that the shell runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
+"""The shells whose options are read."""
+_BEFORE = ("env", "busybox")  # programs that run the shell named after them
+
+
+def program(words: Sequence[str | None]) -> str:
+    """The name of the program of a command line, without its folder."""
+    return words[0].rpartition("/")[2] if words and words[0] is not None else ""
+
+
+def shell_text_at(words: Sequence[str | None]) -> int | None:
+    """The place of the text that a shell runs: behind its options, one of which has `c`. None if there is none.
+
+    A word that is not known is None. Source: POSIX, `sh`, and the manual of bash.
+    """
+    first = 2 if program(words) in _BEFORE else 1
+    if program(words[first - 1 :]) not in SHELLS:
+        return None
+    at, asked = first, False
+    while at < len(words) and (word := words[at]) is not None and word[:1] in ("-", "+"):
+        at += 1
+        if word in ("-", "--"):
+            break
+        if not word.startswith("--"):
+            asked |= word[0] == "-" and "c" in word
+            at += word.count("o") + word.count("O")  # each takes a word
+    return at if asked and at < len(words) else None
