@@ -26,6 +26,7 @@ ENDED = ("Succeeded", "Failed", "Error")
 OTHER_WORDS = (
     "asInt(lastRetry.duration)",  # MOMENT is a part of it
     "Error applying PodSpecPatch",  # without details
+    "could not find node named",  # with all fields of the node
     "failed to unmarshall JSON expression",  # depends on the version of Go that builds the tests
     "Maximum recursion depth exceeded",  # with a link to the documentation of its version, which a test lacks
 )

@@ -30,6 +30,7 @@ class Agenda:
         self._now: deque[Callable[[], object]] = deque()
         self._last: deque[Callable[[], object]] = deque()
         self._next_pass: deque[Callable[[], object]] = deque()
+        self._stalled: list[Callable[[], object]] = []
         self._timers: list[Timer] = []
         self._due = 0.0
         self._made = 0
@@ -69,11 +70,27 @@ class Agenda:
             heapq.heappop(self._timers)
         return self._timers[0].time if self._timers else None
 
+    def stall(self) -> None:
+        """Leave all that is queued, from the action that has just raised an exception on, until `resume`."""
+        self._stalled += [*self._now, *self._last, *self._next_pass]
+        for queue in (self._now, self._last, self._next_pass):
+            queue.clear()
+
+    def resume(self) -> None:
+        """Queue again what was left."""
+        self._now.extend(self._stalled)
+        self._stalled.clear()
+
     def work(self) -> None:
-        """Process the queue until it is empty."""
+        """Process the queue until it is empty. If an action raises an exception, it stays the first."""
         while True:
             while self._now:
-                self._now.popleft()()
+                action = self._now.popleft()
+                try:
+                    action()
+                except Exception:
+                    self._now.appendleft(action)
+                    raise
             if self._timers and self._timers[0].time <= self._due:
                 self._now.append(heapq.heappop(self._timers).action)
             elif self._last:

@@ -17,7 +17,7 @@ from flowdsl.runtime.local.controller.frame import Frame
 from flowdsl.runtime.local.controller.hooks import EXIT, Hooks, Names
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.loop import Loop, complete
-from flowdsl.runtime.local.controller.node import Json, Node, Type, ends
+from flowdsl.runtime.local.controller.node import Json, Node, Type, ends, read
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.run import TIMEOUT
@@ -81,9 +81,13 @@ class Dag(Frame):
         return [self._begin_first] * len(ready)
 
     def _begin_first(self) -> None:
-        """Start the first of the ready tasks, in the order in which Argo visits them."""
-        _, name = heapq.heappop(self.ready)
-        self._begin(self.tasks[name])
+        """Start the first of the ready tasks, in the order in which Argo visits them. Raises Panic."""
+        task = self.tasks[self.ready[0][1]]
+        for before in (self.tasks[name].node for name in task.before):
+            if before is not None and before.announced:
+                ends(read(before))
+        heapq.heappop(self.ready)
+        self._begin(task)
 
     def _begin(self, task: Task) -> None:
         """Start a task: all of its dependencies have settled (executeDAGTask)."""

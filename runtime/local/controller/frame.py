@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.runtime.local.controller import items
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.node import Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node, read
 from flowdsl.runtime.local.controller.parallelism import Places
 from flowdsl.runtime.local.controller.scope import Record
 from flowdsl.runtime.local.controller.tags import ArgoError, tagged
@@ -41,6 +41,8 @@ class Frame:
         self.on_exit = call.on_exit
         self.origin = execution.origin
         self.inputs = input_variables(template)
+        if template.get("parallelism"):
+            run.parallelism.narrow = True
         self._made_at = self._seen = run.globals.changes
         self._again: dict[str, tuple[int, dict[str, Json]]] = {}
         """Tasks and steps by name: after how many changes each was resolved again, and the results by name."""
@@ -75,8 +77,11 @@ class Frame:
             and not self.node.retried
         )
 
-    def turns_away(self, again: Callable[[], None]) -> bool:
-        """Whether the exit hook of a child does not wait for a missing place; `again` requests one again."""
+    def turns_away(self, again: Callable[[], None], missed: Callable[[], None]) -> bool:
+        """Whether the exit hook of a child does not wait for a missing place.
+
+        `again` requests one again, and `missed` is called when there is still none.
+        """
         return False
 
     def go_on(self) -> None:
@@ -197,7 +202,7 @@ class Frame:
         """Record the outputs of a task. Sources: buildLocalScope and addSkippedNodeOutputsToScope."""
         found: Record = {}
         own = node
-        node = node.result()
+        node = read(node)
         found["id"] = node.id
         found["startedAt"] = rfc3339(node.started)
         if node.finished is not None:

@@ -15,7 +15,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.controller.arguments import marked, of_step
 from flowdsl.runtime.local.controller.names import any_string
-from flowdsl.runtime.local.controller.node import Json, Node
+from flowdsl.runtime.local.controller.node import Json, Node, read
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.protocols import Call
 from flowdsl.runtime.local.controller.run import TIMEOUT
@@ -297,7 +297,7 @@ class Hooks(ABC):
         self.started.add(name)
         self.open += 1
         try:
-            known = on_exit or self.node.result().outputs is not None
+            known = on_exit or read(self.node).outputs is not None
             arguments: Json = self._supplied(hook) if known else part(hook, "arguments")
         except ArgoError as error:
             self.open -= 1
@@ -325,14 +325,15 @@ class Hooks(ABC):
         """Execute the template if there is a free place; most hooks do not wait for one (checkParallelism)."""
         if self.frame.over or self.frame.frozen():
             return
+        went_on = False
         if self._full():
             if not on_exit:
                 self._hook_ended(FULL, on_exit)
                 return
-            if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit)):
+            if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit), self.misses):
                 return
-            if self.goes_on_without():
-                self.node.announced = True
+            self.misses()
+            if went_on := self.goes_on_without():
                 self.open -= 1
                 self._tell()
         told: list[str | None] = []
@@ -344,9 +345,9 @@ class Hooks(ABC):
                 self._hook_ended(error, on_exit)
 
         def created(node: Node) -> None:
-            if on_exit and self.node.announced:
+            if on_exit:
                 self.node.announced = False
-                self.open += 1
+                self.open += went_on
             self.node.adopt(node)
             if on_exit:
                 self.run.leaving[name] = partial(ended, None)
@@ -391,6 +392,17 @@ class Hooks(ABC):
             else:
                 self._ask_again()
 
+    def misses(self) -> None:
+        """Note that the exit hook has no place: Argo has recorded a child that does not exist."""
+        if not self.node.announced:
+            self.node.announced = True
+            self.run.agenda.in_next_pass(partial(self.run.within, self.frame.node, self._read_node))
+
+    def _read_node(self) -> None:
+        """Read the node, as Argo does on each visit. Raises Panic."""
+        if self._looked():
+            read(self.node)
+
     def _kept(self, gate: Callable[[], None]) -> bool:
         """Whether an exit hook that had no place is never requested again."""
         return self.node.announced and not self.frame.over and not self.comes_back()
@@ -432,7 +444,7 @@ class Hooks(ABC):
     def _outputs(self) -> Variables:
         """The outputs of the node, which only the arguments of its hooks see (resolveExitTmplArgument)."""
         own = Variables()
-        outputs = self.node.result().outputs or {}
+        outputs = read(self.node).outputs or {}
         for one in several(outputs, "parameters"):
             own[f"{self.names.outputs}.outputs.parameters.{one['name']}"] = any_string(one.get("value"))
         for one in several(outputs, "artifacts"):

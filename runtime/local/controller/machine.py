@@ -102,7 +102,11 @@ class Machine:
             with by(self._chance):
                 self._operate(event)
         except Panic as panic:
-            self._give_up(str(panic))
+            if self.run.awaits_pods():  # it cannot end yet, and panics in each pass
+                self.run.agenda.stall()
+                self._look_ahead()
+            else:
+                self._give_up(str(panic))
         actions, self._actions = self._actions, []
         return actions
 
@@ -129,6 +133,7 @@ class Machine:
             case events.ShutDown(_, strategy):
                 self._shut_down(strategy)
         stops.give_up(self.run)
+        self.run.agenda.resume()
         self._tick()
         if self._hooks.exit is not None:
             self._hooks.note_failures()
@@ -185,6 +190,7 @@ class Machine:
             *(_claim(self.run.name, one) for one in claims),
         ]
         self.run.parallelism.limit = int(self.run.spec.get("parallelism") or 0)
+        self.run.parallelism.narrow = self.run.parallelism.limit > 0
         self._hooks.read()
         seconds = self.run.spec.get("activeDeadlineSeconds")
         if seconds is not None:

@@ -225,6 +225,13 @@ class Panic(Exception):
     """An error that ends Argo's work on a run: the message becomes that of the run."""
 
 
+def read(node: Node) -> Node:
+    """The node whose outputs count, as Argo looks for it. Raises Panic. Source: possiblyGetRetryChildNode."""
+    if node.type == "Retry" and node.announced and not (node.memo or {}).get("hit"):
+        raise Panic(f"could not find the last node in Children of node {node.name}")
+    return node.result()
+
+
 def ends(node: Node) -> list[Node]:
     """The nodes that the successors of a node are connected to. Raises Panic. Source: getOutboundNodes."""
     found: list[Node] = []

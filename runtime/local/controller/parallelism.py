@@ -87,6 +87,8 @@ class Parallelism:
         """Performs an action inside of a node, when Argo visits that."""
         self.limit = 0
         """How many pods may be active; 0 for no limit."""
+        self.narrow = False
+        """Whether it, or a template that has begun, has a limit."""
         self.full = False
         """Whether this pass began without a free place: then Argo visits no template."""
         self.postponed: list[Callable[[], None]] = []

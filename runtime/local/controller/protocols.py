@@ -48,7 +48,7 @@ class Boundary(Protocol):
         """Whether `failFast` of the template prevents any further start."""
         ...
 
-    def turns_away(self, again: Callable[[], None]) -> bool:
+    def turns_away(self, again: Callable[[], None], missed: Callable[[], None]) -> bool:
         """Whether the exit hook of a child does not wait for a missing place; it may be requested again."""
         ...
 

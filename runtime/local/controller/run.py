@@ -6,6 +6,7 @@ Source: the methods of wfOperationCtx in workflow/controller of Argo 4.1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.regex import regex
@@ -266,7 +267,17 @@ class Run:
             while at is not None and not (at.id in self.held and self.held[at.id](node or at, action)):
                 at = at.boundary
             if at is None:
-                (self.agenda.soon if soon else self.agenda.later)(action)
+                visit = partial(self._visit, node, action) if self.parallelism.narrow else action
+                (self.agenda.soon if soon else self.agenda.later)(visit)
+
+    def _visit(self, node: Node | None, action: Callable[[], None]) -> None:
+        """Call an action inside of a node, unless Argo skips it in this pass, since pods have all places."""
+        again = partial(self._visit, node, action)
+        while node is not None:
+            if self.parallelism.postpones(self.frames.get(node.name), again):
+                return
+            node = node.boundary
+        action()
 
     def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:
         """Call an action once a node has ended, or is a daemon that is ready."""

@@ -54,8 +54,11 @@ class Steps(Frame):
         self.unchecked: list[Callable[[], None]] | None = None
         """The checks of hooks that Argo leaves to its next visit, after one could not be evaluated or started."""
         self.refusal = ""
-        self.exits: list[tuple[int, int, Callable[[], None]]] = []
-        """The exit hooks of ended steps that have not started: a heap by the positions of the steps."""
+        self.exits: list[tuple[int, int, Callable[[], None], Callable[[], None]]] = []
+        """The exit hooks of ended steps that have not started: a heap by the positions of the steps.
+
+        Each has the action that starts it, and one for when it has no place.
+        """
         self.placeless = False
         """Whether the first of them had no free place when last requested: meanwhile, the group is an error."""
         self.asked = 0
@@ -205,15 +208,15 @@ class Steps(Frame):
         raw = self.raw.get(name)
         return original if raw is None else self.renewed(original, raw)
 
-    def turns_away(self, again: Callable[[], None]) -> bool:
+    def turns_away(self, again: Callable[[], None], missed: Callable[[], None]) -> bool:
         """An exit hook that lost its place is first in line."""
-        self.leave(-1, again)
+        self.leave(-1, again, missed)
         return True
 
-    def leave(self, place: int, begin: Callable[[], None]) -> None:
+    def leave(self, place: int, begin: Callable[[], None], missed: Callable[[], None]) -> None:
         """Start the exit hook of a step in its turn: in the order of the steps, and after all of them."""
         self.asked += 1
-        heapq.heappush(self.exits, (place, self.asked, begin))
+        heapq.heappush(self.exits, (place, self.asked, begin, missed))
         self._ask()
 
     def _ask(self) -> None:
@@ -227,10 +230,11 @@ class Steps(Frame):
         self.placeless = False
         while self.exits and not self.over:
             if not (self.run.parallelism.saturated() or self.blocked()):
-                _, _, begin = heapq.heappop(self.exits)
+                _, _, begin, _ = heapq.heappop(self.exits)
                 begin()
                 continue
             self.placeless = True
+            self.exits[0][3]()
             if self._stands_for_itself():
                 self.exit_hook_refused(FULL)
             elif not self.starved():
@@ -497,7 +501,7 @@ class _StepHooks(Hooks):
 
     def turn(self, begin: Callable[[], None]) -> None:
         if self.order is self.graph.order:
-            self.graph.leave(self.place, begin)
+            self.graph.leave(self.place, begin, self.misses)
         else:  # of a daemon in an earlier group
             begin()
 
