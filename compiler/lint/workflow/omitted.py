@@ -29,6 +29,23 @@ class NeverDepends(Finding):
     reason: str
 
 
+class NeverThisResult(Finding):
+    """A result in `depends` that its task never has, while it may have the other one of those that did not run."""
+
+    code = "FD808"
+    severity = "warning"
+    title = "`{task}.{result}` is never true: {reason}"
+    label = "`{task}` may be {other} instead"
+    help = "write `{task}.{other}`"
+    task: str
+    result: str
+    reason: str
+    other: str
+
+
+_OTHERS = {"Skipped": "Omitted", "Omitted": "Skipped"}
+"""The results of a task that did not run: because of its `when` or its items, and because of its `depends`."""
+
 _MOST = 4
 """The most tasks of one text whose results are tried in all combinations."""
 
@@ -44,6 +61,27 @@ def omitted(view: View) -> Iterator[Problem]:
             if not any(_answers(text, operands, tasks, _ends)):
                 reason = _reason(operands, tasks)
                 yield Problem((*call.path, "depends"), NeverDepends(call.name, reason))
+                continue
+            for operand in operands:
+                task = next(each for each in tasks if each.name == operand.task)
+                if (finding := _never(operand, task, operands)) is not None:
+                    part = operand.start, operand.end
+                    yield Problem((*call.path, "depends"), finding, part=part)
+
+
+def _never(operand: Operand, task: Call, operands: tuple[Operand, ...]) -> NeverThisResult | None:
+    """The finding about a result of a task that did not run, for which it has the other one, which is not asked for."""
+    other = _OTHERS.get(operand.result or "")
+    possible = frozenset[str]().union(*_ends(task))
+    if other is None or operand.result in possible or other not in possible:
+        return None
+    covers = {other, None} if other == "Skipped" else {other}
+    if any(each.task == task.name and each.result in covers for each in operands):
+        return None
+    asked = _asked(task, task.depends) if other == "Omitted" else None
+    if asked is not None and all(_answers(task.depends, *asked, _ends)):
+        return None
+    return NeverThisResult(task.name, operand.result or "", _never_so(task, operand.result), other)
 
 
 def runs_without(call: Call, producer: Call) -> bool:
@@ -157,15 +195,21 @@ def _reason(operands: tuple[Operand, ...], tasks: list[Call]) -> str:
     """Why a single task never has the result that the text asks for."""
     if len(operands) == len(tasks) == 1:
         task, result = tasks[0], operands[0].result
-        if result == "Skipped":
-            return f"`{task.name}` has no `when`, and is never skipped"
-        if result == "Omitted":
-            return f"`{task.name}` depends on nothing, and is never left out"
+        if result in _OTHERS:
+            never = "skipped" if result == "Skipped" else "left out"
+            return f"{_never_so(task, result)}, and is never {never}"
         if result == "Daemoned":
             return f"`{task.name}` is not a daemon"
         if result == "Succeeded":
             return f"`{task.name}` is a daemon, which serves or fails: write `{task.name}.Daemoned`"
     return "these results never come together"
+
+
+def _never_so(task: Call, result: str | None) -> str:
+    """Why a task is never skipped, or never omitted."""
+    if result == "Omitted":
+        return f"`{task.name}` depends on nothing"
+    return f"`{task.name}` skips its items one by one" if task.loop else f"`{task.name}` has no `when`"
 
 
 def _ends(task: Call) -> list[frozenset[str]]:
@@ -177,8 +221,8 @@ def _ends(task: Call) -> list[frozenset[str]]:
     ends: list[frozenset[str]] = [frozenset((word,)) for word in words]
     if task.loop:
         ends += [each | {word} for each in ends for word in sorted(LOOP_RESULTS)]
-    if data.get("when") or task.loop:
-        ends.append(frozenset(("Skipped",)))
+    if task.loop in ("withParam", "withSequence") or (data.get("when") and not task.loop):
+        ends.append(frozenset(("Skipped",)))  # a loop is, if it has no items. Source: executeDAGTask
     if data.get("depends") or data.get("dependencies"):
         ends.append(frozenset(("Omitted",)))
     if callee is None or (callee.data.get("daemon") and not serves):
