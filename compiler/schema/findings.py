@@ -15,9 +15,10 @@ from flowdsl.compiler.schema.table import (
     gone,
     is_type,
     kinds,
+    rules,
     table,
 )
-from flowdsl.compiler.tree import is_mapping, value_at
+from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.diagnostic import Finding, near, suggest
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def way_to(expression: str, value: object, written: str = "") -> str:
         tagged = "Argo fills tags in only where text is expected: write the value itself"
         return tagged if "{{" in value else f"write {WORDS[outer]}, without quotes"
     one = value_at(value, (0,)) if isinstance(value, list) else None
+    if outer == "string" and _is_braced(given):
+        return "put it in quotes: YAML takes a brace for a mapping"
     if outer == "string" and isinstance(one, str):
         return f"write one text, such as `{one}`"
     if outer == "list":
@@ -118,12 +121,28 @@ def way_to(expression: str, value: object, written: str = "") -> str:
         names = ["name"] if "name" in known else [each for each in known if each.endswith("Name")]
         if len(names) == 1 and isinstance(value, str):
             return f"write `{names[0]}: {value}`, if that is its name, and its other fields below"
+        if value is True and known:
+            return f"write `{{}}`, or its fields; {suggest('', known)}"
+        if isinstance(value, str) and is_type(known.get(value, "-")):
+            return f"write `{{{value}: {{}}}}`"
+        if isinstance(value, str) and (chosen := _chooses(expression, value)):
+            return f"write `{{{chosen}: {value}}}`"
         if listed := _lists_of(expression, value_at(value, (0,))):
             return f"write the list below {' or '.join(f'`{each}:`' for each in listed)}"
         return f"write its fields as `key: value` lines; {suggest('', known)}" if known else "write {}"
     if outer == "map":
         return f"write `key: value` lines; a value is {in_words(inner)}"
     return "write `key: value` lines" if outer == "object" else f"write {WORDS[outer]}"
+
+
+def _is_braced(value: Any) -> bool:
+    """Whether a value is a word in a brace, as in `{item}`, which YAML takes for a mapping."""
+    return is_mapping(value) and [*value.values()] == [None]
+
+
+def _chooses(owner: str, word: str) -> str | None:
+    """The field of a type that takes a word, as one of those that it chooses from."""
+    return next((field for field, rule in rules(owner).items() if word in rule.get("enum", ())), None)
 
 
 def _as_list(inner: str, value: object) -> str:
@@ -279,6 +298,7 @@ class MissingField(Finding):
     what: str
 
 
+_OF_PARAMETER = re.compile(r"\.parameters\[\d+\]\.(?:value|default)$")
 _WITH_UNIT = (".timeout", ".maxAge", ".containerSet.retryStrategy.duration")
 """Texts that are not a duration without a unit."""
 
@@ -308,6 +328,16 @@ class WrongType(Finding):
             way = "write a whole number: a device is not divided"
         if self.path.endswith(".withItems") and isinstance(self.value, str):
             way = "write `withParam`, which takes a list in a text, or a list"
+        if self.path.endswith(".withParam") and is_list(self.value):
+            way = "write `withItems`, which takes a list"
+        given: Any = self.value
+        if (
+            _OF_PARAMETER.search(self.path)
+            and (is_list(given) or is_mapping(given))
+            and not _is_braced(given)
+        ):
+            text = json.dumps(given, ensure_ascii=False, default=str)
+            way = "write it in JSON, as text: " + short(f"'{text}'")
         return {
             "path": self.path,
             "found": arrived(self.value),
