@@ -268,7 +268,7 @@ class ModuleSource:
                 and name in [one.name for one in functions(self.body[indices[-1]])]
             ):
                 return indices
-            what, hint = _word(name, value)
+            what, hint = _word(name, value, self.namespace.get("__name__"))
             return Trouble("LanguageWord", {"what": what, "hint": hint})
         if name in self._defined:
             return indices
@@ -410,8 +410,8 @@ def is_plain_step(value: object) -> bool:
     return step._definition.kind == "python"  # pyright: ignore[reportPrivateUsage] -- it has no public names
 
 
-def _word(name: str, value: Any) -> tuple[str, str]:
-    """A description of an object of flowdsl, and what to do instead of using it in a step."""
+def _word(name: str, value: Any, module: object) -> tuple[str, str]:
+    """A description of an object of flowdsl, and what to do instead of using it in a step of a module."""
     kind = type(cast(object, value))
     if issubclass(kind, (Volume, VolumePath, Artifact)):
         place = f'{name} / "..."' if issubclass(kind, Volume) else name
@@ -425,6 +425,12 @@ def _word(name: str, value: Any) -> tuple[str, str]:
     if kind is Pipeline:
         return "a pipeline", "call it in another pipeline"
     if is_plain_step(value):
+        if (home := value._definition.function.__module__) != module:
+            return (
+                f"a step of `{home}`",
+                "call it in the pipeline, and pass what it returns; "
+                + "or move what both need into a module of its own, without flowdsl",
+            )
         return "a step with options", "call the function that was decorated"
     if kind is Step:
         kind_of_step: str = value._definition.kind
