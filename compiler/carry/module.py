@@ -426,11 +426,8 @@ def _word(name: str, value: Any, module: object) -> tuple[str, str]:
         return "a pipeline", "call it in another pipeline"
     if is_plain_step(value):
         if (home := value._definition.function.__module__) != module:
-            return (
-                f"a step of `{home}`",
-                "call it in the pipeline, and pass what it returns; "
-                + "or move what both need into a module of its own, without flowdsl",
-            )
+            way = "or move what both need into a module of its own, without flowdsl"
+            return f"a step of `{home}`", f"call it in the pipeline, and pass what it returns; {way}"
         return "a step with options", "call the function that was decorated"
     if kind is Step:
         kind_of_step: str = value._definition.kind
