@@ -186,6 +186,10 @@ _NEVER_ALONE = ("inputs", "item", "pod", "steps", "tasks", "workflow")
 _OUTPUT_PATH = regex(r"outputs\.(parameters|artifacts)\.[^.]+\.path")
 
 
+_ALIKE = 0.75
+"""How alike a misspelt root is to that of Argo: `metrics`, as templates of other tools have it, is not `retries`."""
+
+
 def misspelt(name: str) -> LiteralTag | None:
     """The warning about a variable whose root is nearly one of Argo's, or about an expression, or None."""
     if _CALL.match(name) and (written := as_expression(name)):
@@ -197,7 +201,7 @@ def misspelt(name: str) -> LiteralTag | None:
         reason = "Argo reads quotes and brackets only in expressions"
         return LiteralTag(name, reason, f"write `{{{{{dotted}}}}}`", dotted)
     root, _, rest = name.partition(".")
-    if root in ROOTS or not rest or not _WORD.fullmatch(root) or (meant := near(root, ROOTS)) is None:
+    if root in ROOTS or not rest or not _WORD.fullmatch(root) or (meant := near(root, ROOTS, _ALIKE)) is None:
         return None
     way = f"write `{{{{{meant}.{rest}}}}}`, or ignore this where the braces belong to the text"
     return LiteralTag(name, f"Argo has no variables below `{root}`", way, f"{meant}.{rest}")
