@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import shlex
@@ -32,7 +31,6 @@ Json = dict[str, Any]
 
 RUNS = Path(FOLDER) / "runs"
 """Where the runs on this machine are."""
-_WORKFLOW = "workflow.json"
 _SHOWN = 5  # names of runs in a message
 _HERE = Path("flowdsl.toml")
 SUBMITTED = RUNS.parent / "submitted"
@@ -230,13 +228,15 @@ class Missing(Refused):
 
 def _local(name: str, *, alone: bool) -> Path | None:
     """The folder of a run on this machine; if only such runs count, `@latest` is always one of them."""
-    if name == LATEST:
-        from flowdsl.runtime.local.earlier import begun, newest_first
+    from flowdsl.runtime.local.earlier import begun, has, newest_first
+    from flowdsl.runtime.local.journal import FILE
+    from flowdsl.runtime.local.status import STATE
 
-        last = next(iter(newest_first(RUNS, _WORKFLOW)), None)
+    if name == LATEST:
+        last = next(iter(newest_first(RUNS, STATE, FILE)), None)
         return None if last is None or (not alone and begun(last) < _submitted()) else last
     folder = RUNS / name
-    return folder if (folder / _WORKFLOW).is_file() else None
+    return folder if has(folder, STATE, FILE) else None
 
 
 def note_submission(reach: Reach) -> None:
@@ -254,21 +254,25 @@ def _submitted() -> int:
 
 
 def _read(folder: Path) -> Json:
+    from flowdsl.runtime.local.earlier import state
+    from flowdsl.runtime.local.status import STATE
+
     try:
-        found: Json = json.loads((folder / _WORKFLOW).read_text(encoding="utf-8"))
+        return state(folder)
     except (OSError, ValueError) as error:
         raise Refused(
-            f"{folder / _WORKFLOW} cannot be read: {reason(error)}; "
+            f"{folder / STATE} cannot be read: {reason(error)}; "
             f"flowdsl run --resume {folder.name} writes it again, if the run has ended"
         ) from None
-    return found
 
 
 def _near(name: str) -> str:
     """The local run that may be meant: one with a similar name, else the last ones."""
     from flowdsl.runtime.local.earlier import newest_first
+    from flowdsl.runtime.local.journal import FILE
+    from flowdsl.runtime.local.status import STATE
 
-    names = [one.name for one in newest_first(RUNS, _WORKFLOW)]
+    names = [one.name for one in newest_first(RUNS, STATE, FILE)]
     alike = of_pipeline(name, names)
     meant = None if alike else near(name, names)
     if meant:

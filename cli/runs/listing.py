@@ -138,18 +138,18 @@ def local_runs(selector: str) -> list[Json]:
 
     Unreadable ones are reported, and left out.
     """
-    from flowdsl.runtime.local.earlier import begun
+    from flowdsl.runtime.local.earlier import begun, state
+    from flowdsl.runtime.local.status import STATE
 
     found: list[Json] = []
     folders = RUNS.iterdir() if RUNS.is_dir() else ()
     for folder in sorted(folders, key=lambda one: (-begun(one), one)):
-        path = folder / "workflow.json"
         try:
-            one: Json = json.loads(path.read_bytes())
+            one = state(folder)
         except (FileNotFoundError, NotADirectoryError):
             continue  # it is no run, or one that is only beginning
         except (OSError, ValueError) as error:
-            note(f"{path} cannot be read: {line(reason(error))}")
+            note(f"{folder / STATE} cannot be read: {line(reason(error))}")
         else:
             found.append(_alone(one, folder))
     return [one for one in found if matches(selector, _labels(one))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.earlier import state
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked
 from flowdsl.runtime.local.pods.store import place
@@ -49,7 +49,7 @@ class Earlier:
     def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
         try:
             header, past, _ = journal.read(journal.of_run(folder))
-            self.status: Json = json.loads((folder / "workflow.json").read_bytes())
+            self.status = state(folder)
         except (journal.JournalError, OSError, ValueError) as error:
             raise RunError(f"the run in {folder} cannot be used: {said(error)}") from None
         self._from, self._target = folder, target

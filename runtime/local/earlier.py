@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,11 @@ from flowdsl.runtime.documents import base_of, workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.journal import FILE, JournalError, of_run, read
 from flowdsl.runtime.local.runner import going_on
+from flowdsl.runtime.local.status import STATE
 from flowdsl.runtime.names import LATEST, meant, of_pipeline
-from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.parts import name_of, part, several
+from flowdsl.runtime.phases import PENDING
+from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,10 +38,39 @@ def existing(runs: Path, name: str) -> Path:
     raise RunError(f"there is no run `{name}` in {runs}{more}")
 
 
-def newest_first(runs: Path, having: str) -> list[Path]:
-    """The folders of all runs that have a file of that name, without those that cannot be entered."""
-    found = [path for path in runs.glob("*") if os.path.isfile(path / having)]  # noqa: PTH113 -- Path.is_file raises
-    return sorted(found, key=begun, reverse=True)
+def newest_first(runs: Path, *having: str) -> list[Path]:
+    """The folders of all runs that have one of these files, without those that cannot be entered."""
+    return sorted((path for path in runs.glob("*") if has(path, *having)), key=begun, reverse=True)
+
+
+def has(folder: Path, *having: str) -> bool:
+    """Whether a folder has one of these files; not if it cannot be entered."""
+    return any(os.path.isfile(folder / one) for one in having)  # noqa: PTH113 -- Path.is_file raises
+
+
+def state(folder: Path) -> Json:
+    """The Workflow of a run as it was last written; of a run that was killed before that, as it was requested.
+
+    Raises OSError, and ValueError if it cannot be read.
+    """
+    try:
+        found: Json = json.loads((folder / STATE).read_bytes())
+    except FileNotFoundError:
+        if not of_run(folder).exists():
+            raise
+        found = _requested(folder)
+    if not name_of(found):
+        raise ValueError("it is not a Workflow")
+    return found
+
+
+def _requested(folder: Path) -> Json:
+    try:
+        manifest: Json = read(of_run(folder))[0]["manifest"]
+    except JournalError as error:
+        raise ValueError(str(error)) from None
+    made = {**part(manifest, "metadata"), "creationTimestamp": rfc3339(begun(folder) / 10**9)}
+    return {**manifest, "metadata": made, "status": {"phase": PENDING}}
 
 
 def begun(folder: Path) -> int:

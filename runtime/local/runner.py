@@ -22,7 +22,7 @@ from flowdsl.runtime.local.controller.cache import Cache
 from flowdsl.runtime.local.controller.machine import Machine
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.pods.patch import judged
-from flowdsl.runtime.local.status import workflow
+from flowdsl.runtime.local.status import STATE, workflow
 from flowdsl.runtime.lock import take
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ class Runner:
 
     def _save_status(self) -> None:
         self._status_at, self._status_due = time.monotonic(), False
-        _replace(self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False))
+        _replace(self.folder / STATE, json.dumps(workflow(self.machine), ensure_ascii=False))
 
     def _save_caches(self) -> None:
         added = self.machine.run.cache.added[self._saved :]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.local.controller.machine import Machine
 
+STATE = "workflow.json"
+"""The file in the folder of a run with its Workflow, as it was last written."""
 _WORKING = ("Pod", "HTTP", "Plugin", "Container", "Suspend")
 
 

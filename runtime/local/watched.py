@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.reason import reason
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
+from flowdsl.runtime.local.earlier import state
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.runner import going_on
+from flowdsl.runtime.local.status import STATE
 from flowdsl.runtime.phases import over, phase
 
 if TYPE_CHECKING:
@@ -30,19 +31,17 @@ def states(folder: Path, seconds: float | None = None) -> Generator[Json | None,
     it, or it cannot be read.
     """
     end = math.inf if seconds is None else time.monotonic() + seconds
-    seen = ""
+    seen: Json = {}
     while True:
         going = going_on(folder)
-        path = folder / "workflow.json"
         try:
-            text = path.read_text(encoding="utf-8")
-            found: Json = json.loads(text)
+            found = state(folder)
         except FileNotFoundError:
             raise Vanished(f"the run `{folder.name}` on this machine was deleted") from None
         except (OSError, ValueError) as error:
-            raise RunError(f"{path} cannot be read: {reason(error)}") from None
-        yield found if text != seen else None
-        seen = text
+            raise RunError(f"{folder / STATE} cannot be read: {reason(error)}") from None
+        yield found if found != seen else None
+        seen = found
         if over(found):
             return
         if not going:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from flowdsl.runtime.local.earlier import state
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.logs.join import Part
 from flowdsl.runtime.logs.run import chosen_containers, entry_of, last_failures, means, nodes_of
@@ -145,7 +145,6 @@ def growing(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = Non
 def read(folder: Path, before: Json) -> Json:
     """The current Workflow of a run, or the previous one if it cannot be read."""
     try:
-        found: Json = json.loads((folder / "workflow.json").read_bytes())
+        return state(folder)
     except (OSError, ValueError):
         return before
-    return found

@@ -40,6 +40,40 @@ def test_a_status_that_is_broken_is_made_again(flowdsl: Callable[..., Result], f
     assert json.loads(path.read_text()) == whole
 
 
+def test_a_run_that_was_killed_before_its_first_status(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert flowdsl("pipeline.py", "--name", "one", "-p", "n=1").code == 0
+    one = folder / ".flowdsl/runs/one"
+    whole = (one / "journal.jsonl").read_text()
+    (one / "workflow.json").unlink()
+    (one / "journal.jsonl").write_text(whole.partition("\n")[0] + "\n")
+    for command in (["get", "one"], ["get", "@latest"]):
+        assert run(command) == 0
+        assert "nothing runs it now: flowdsl run --resume one\n" in capsys.readouterr().out
+    assert run(["list", "--local"]) == 0
+    assert "Pending" in capsys.readouterr().out
+    assert run(["wait", "one"]) == 4
+    assert run(["logs", "one"]) == 0
+    assert run(["delete", "--local", "--older-than", "0s", "--dry-run"]) == 0
+    assert flowdsl("--resume", "one").code == 0
+    assert run(["wait", "one"]) == 0
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"metadata": 1}', "null"])
+def test_a_file_that_is_no_workflow(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    assert flowdsl("pipeline.py", "--name", "one", "-p", "n=1").code == 0
+    (folder / ".flowdsl/runs/one/workflow.json").write_text(text)
+    said = "workflow.json cannot be read: it is not a Workflow"
+    for command in (["get", "one"], ["logs", "one"], ["wait", "one"], ["delete", "one", "--yes"]):
+        assert run(command) == 2
+        assert said in capsys.readouterr().err
+    assert run(["list", "--local"]) == 0
+    assert said in capsys.readouterr().err
+
+
 SLEEPING = ("run", "steps.yaml", "library.yaml", "--name", "one", "-p", "seconds=60")
 """A run whose last step takes a minute."""
 
