@@ -118,11 +118,19 @@ class Earlier:
         ]
 
     def check(self, artifacts: Iterable[Json], option: str) -> None:
-        """Refuse artifacts whose files are gone: an empty folder has none, and looks the same. Raises RunError."""
-        store = self._store
-        if not store.is_dir() and any(place(one)[1] for one in artifacts):
+        """Refuse artifacts whose files are gone. Raises RunError.
+
+        One that is no archive may be an empty folder, which has no file; one that is optional need not be there.
+        """
+        keys = {
+            place(one)[1]: "none" not in part(one, "archive") and not one.get("optional") for one in artifacts
+        }
+        keys.pop("", None)
+        files = [self._store / key for key, sure in keys.items() if sure and key not in self._moved.values()]
+        gone = next((path for path in (self._store, *files) if not path.exists()), None)
+        if keys and gone is not None:
             raise RunError(
-                f"{option}: the files of the run {self._from.name} are gone: there is no {store}; run all of it again"
+                f"{option}: the files of the run {self._from.name} are gone: there is no {gone}; run all of it again"
             )
 
     def keys(self) -> frozenset[str]:

@@ -229,6 +229,42 @@ def test_files_of_the_earlier_run_that_are_gone(flowdsl: Callable[..., Result], 
         assert (done.code, done.err) == (2, f"flowdsl: {' '.join(again)}: {gone}\n")
 
 
+PACKED = """\
+from pathlib import Path
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim")
+def make(words: str) -> Path:
+    made = Path("made.txt")
+    made.write_text(words)
+    return made
+
+@step(image="python:3.12-slim")
+def count(made: Path) -> int:
+    return len(made.read_text())
+
+@step(image="python:3.12-slim")
+def double(number: int) -> int:
+    return 2 * number
+
+@pipeline
+def packed(words: str = "a b") -> int:
+    return double(count(make(words)))
+"""
+
+
+def test_one_file_of_the_earlier_run_that_is_gone(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "packed.py").write_text(PACKED, encoding="utf-8")
+    assert flowdsl("packed.py", "-q", "--name", "one").code == 0
+    assert flowdsl("packed.py", "-q", "--from", "count", "--of", "one", "--name", "two").code == 0
+    file = next((folder / ".flowdsl/runs/two/artifacts/two").rglob("*.tgz"))
+    file.unlink()
+    done = flowdsl("packed.py", "--from", "double", "--of", "two")
+    assert done.code == 2
+    assert f"are gone: there is no {file.relative_to(folder)}; run all of it again\n" in done.err
+    assert flowdsl("packed.py", "-q", "--from", "make", "--of", "two").code == 0
+
+
 SINGLE = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
