@@ -132,6 +132,10 @@ class Reach:
             raise Refused(render(wrong, Sources(), "concise").partition("\n")[0])
         return profile
 
+    def place(self) -> tuple[str | None, ...]:
+        """What is known of the place without asking the kubeconfig: the context, the namespace and the server."""
+        return *self._settings(), self.argo_server
+
     def _settings(self) -> tuple[str | None, str | None]:
         profile = self.profile()
         return self.context or profile.context, self.namespace or profile.namespace
@@ -240,9 +244,12 @@ def _local(name: str, *, alone: bool) -> Path | None:
 
 
 def note_submission(reach: Reach) -> None:
-    """Record that a run was submitted, so that `@latest` is that one; without local runs it is so anyway."""
-    if RUNS.is_dir() and not reach.named:
-        with contextlib.suppress(OSError):
+    """Record that a run was submitted, so that `@latest` is that one; without local runs it is so anyway.
+
+    Only one in the place where commands look that name none: settings may name a cluster and a namespace, too.
+    """
+    with contextlib.suppress(OSError, Refused):
+        if RUNS.is_dir() and reach.place() == USUAL.place():
             SUBMITTED.touch()
 
 

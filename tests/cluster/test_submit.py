@@ -81,6 +81,21 @@ def test_the_latest_run_is_the_one_that_was_submitted_last(
     assert capsys.readouterr().out == "again\nagain\n"
 
 
+@pytest.mark.parametrize(
+    ("more", "found"), [([], "there\n"), (["--cluster", "one"], "there\n"), (["--cluster", "two"], "here\n")]
+)
+def test_the_latest_run_is_in_the_namespace_of_the_settings(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], found: str
+) -> None:
+    clusters = "".join(f'[clusters.{name}]\nnamespace = "{name}"\n' for name in ("one", "two"))
+    (tmp_path / "flowdsl.toml").write_text(f'default-cluster = "one"\n{clusters}')
+    assert flowdsl(["run", "tiny.py", "--quiet", "--name", "here"]) == 0
+    assert flowdsl(["submit", "tiny.py", "--name", "there", *more]) == 0
+    capsys.readouterr()
+    assert flowdsl(["get", "@latest", "-o", "name"]) == 0
+    assert capsys.readouterr().out == found
+
+
 def test_a_sweep_is_submitted_as_it_is_written(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["sweep", "tiny.py:train", "lr=0.25,0.5", "--metric", "max"]
     assert flowdsl([*asked, "--submit", "--name", "tried"]) == 0
@@ -723,6 +738,6 @@ def test_a_run_of_this_machine_that_goes_or_breaks_while_it_is_waited_for(
 
     assert ended(lambda: status.write_text("{")) == 4
     assert "workflow.json cannot be read: Expecting property name" in capsys.readouterr().err
-    assert ended(status.unlink) == 6
+    assert ended(lambda: status.parent.rename(tmp_path / "gone")) == 6
     assert "was deleted" in capsys.readouterr().err
     os.close(held)
