@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from posixpath import join
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import AsItIs, ByVariable
@@ -243,8 +244,16 @@ class Container(Leaf):
             path = one.said.get("path") or inside(one.said, "valueFrom").get("path")
             if path and one.key not in target.left:
                 moving = self.moving.get(one.key)
-                found[target.named(one.key)] = quoted(str(path)) if moving is None else moving()
+                found[target.named(one.key)] = quoted(self._rooted(str(path))) if moving is None else moving()
         return found
+
+    def _rooted(self, path: str) -> str:
+        """The path of an output from the root of the container.
+
+        Source: Argo Workflows, saveArtifact in cmd/argoexec/commands/emissary.go, which runs in the working directory.
+        """
+        workdir = str(inside(self.target.template, self.kind).get("workingDir", ""))
+        return join(workdir, path) if workdir.startswith("/") and not has_tags(workdir) else path
 
 
 class Foreign(Container):

@@ -137,7 +137,7 @@ class Reader(Reading):
                 made.default = given.code
             else:
                 port.take(text)
-                made.default = lambda: port.value(text)
+                made.default = lambda: self.shelf.value(one.name, port, text)
 
     def _lies(self, made: Slot, one: Entry) -> None:
         where = next((where for where in LOCATIONS if where in one.said), None)

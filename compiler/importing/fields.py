@@ -289,15 +289,16 @@ def say(rows: Sequence[Row], fields: Json, options: dict[str, Code]) -> None:
 def resources(asked: Json, options: dict[str, Code]) -> None:
     """Say CPU, memory and devices as options, and take them out of `resources`.
 
-    Memory is request and limit at once, which a limit alone is too.
+    The option of memory is request and limit at once, which a limit alone is too; another request stays.
     """
     requests, limits = inside(asked, "requests"), inside(asked, "limits")
     if has_tags(asked):
         return
-    if "memory" in limits and requests.get("memory", limits["memory"]) == limits["memory"]:
-        options["memory"] = literal(limits.pop("memory"))
-        requests.pop("memory", None)
-    if "cpu" in requests and "cpu" not in limits:
+    if "memory" in limits:
+        options["memory"] = literal(memory := limits.pop("memory"))
+        if requests.get("memory") == memory:
+            del requests["memory"]
+    if "cpu" in requests:
         amount = str(requests.pop("cpu"))
         options["cpu"] = amount if amount.replace(".", "", 1).isdecimal() else quoted(amount)
     for vendor, name in VENDORS.items():

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.fields import has_tags
-from flowdsl.compiler.importing.layout import call, flat, laid, quoted
-from flowdsl.compiler.importing.names import Names, identifier
-from flowdsl.compiler.tree import entries, inside, is_mapping
+from flowdsl.compiler.importing.layout import Named, call, exactly, flat, laid, quoted
+from flowdsl.compiler.importing.names import Names, identifier, parameter
+from flowdsl.compiler.tree import entries, inside, is_list, is_mapping
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json
-    from flowdsl.compiler.importing.ports import Record
+    from flowdsl.compiler.importing.ports import Port, Record
     from flowdsl.compiler.importing.type_facts import Types
 
 
@@ -48,9 +48,28 @@ class Shelf:
         """The name of a constant; one that is `apart` is never shared."""
         key = flat(code), apart
         if key not in self.constants:
-            self.constants[key] = self.names.free(identifier(wish).upper())
+            self.constants[key] = self.names.free(identifier(wish).rstrip("_").upper())
             self.lines.append(laid(f"{self.constants[key]} = ", code))
         return self.constants[key]
+
+    def value(self, wish: str, port: Port, text: str) -> Code:
+        """A literal as a value of a port's type; a text of several lines becomes a constant."""
+        return (
+            self.constant(wish, exactly(text)) if port.kind == "str" and _is_long(text) else port.value(text)
+        )
+
+    def with_texts(self, value: Any, owner: str, field: str = "") -> Any:
+        """A value of JSON with constants for its texts of several lines, named after their fields."""
+        if isinstance(value, str):
+            wish = parameter(f"{owner}-{field}")
+            return Named(self.constant(wish, exactly(value))) if _is_long(value) else value
+        if is_mapping(value):
+            name = str(value.get("name") or "")
+            return {
+                key: self.with_texts(one, owner, name if name and key == "value" else key)
+                for key, one in value.items()
+            }
+        return [self.with_texts(one, owner, field) for one in value] if is_list(value) else value
 
     def word(self, name: str, own: Json | None) -> Code | None:
         """The expression for a volume, by its name; None if it cannot be expressed. `own` is that of the template."""
@@ -64,9 +83,17 @@ class Shelf:
         return self.constant(name, code, name if is_scratch(code) else "")
 
 
+def _is_long(text: str) -> bool:
+    return "\n" in text.strip("\n")
+
+
 def is_scratch(code: Code) -> bool:
     """Whether a volume is an empty directory, of which each mount has to refer to the same constant."""
     return flat(code).startswith("Scratch(")
+
+
+_USUAL_MODES: tuple[Json, ...] = ({}, {"defaultMode": 0o644})
+"""What a volume says about the modes of its files where these are the usual ones, which a cluster adds."""
 
 
 def _volume(volume: Json) -> Code | None:
@@ -83,9 +110,9 @@ def _volume(volume: Json) -> Code | None:
             size = quoted(str(rest["sizeLimit"])) if "sizeLimit" in rest else None
             memory = "True" if rest.get("medium") == "Memory" else None
             return call("Scratch", *([] if size is None else [size]), memory=memory)
-        case "configMap", {"name": str() as name, **rest} if not rest:
+        case "configMap", {"name": str() as name, **rest} if rest in _USUAL_MODES:
             return call("Config", quoted(name))
-        case "secret", {"secretName": str() as name, **rest} if not rest:
+        case "secret", {"secretName": str() as name, **rest} if rest in _USUAL_MODES:
             return call("Secret", quoted(name))
         case "hostPath", {"path": str() as path, **rest} if not rest:
             return call("Host", quoted(path))

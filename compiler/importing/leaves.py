@@ -9,9 +9,7 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.commands import changed, paths
 from flowdsl.compiler.importing.fields import TEMPLATE, say
 from flowdsl.compiler.importing.layout import (
-    Named,
     call,
-    exactly,
     flat,
     function,
     laid,
@@ -120,22 +118,7 @@ class Leaf(Scope):
     def left(self, field: str) -> None:
         """Leave to Argo what could not be expressed in the body."""
         if self.body:
-            self.patch[field] = self._named(self.reader.raw(self.body, self.target, told=True))
-
-    def _named(self, body: Json) -> Json:
-        """A body with its texts of several lines as constants."""
-        wish = f"{self.target.template.get('name')}-source"
-
-        def named(text: Any) -> Any:
-            if not isinstance(text, str) or "\n" not in text.strip("\n"):
-                return text
-            return Named(self.reader.shelf.constant(wish, exactly(text)))
-
-        if "source" in body:
-            body["source"] = named(body["source"])
-        if "args" in body:
-            body["args"] = [named(one) for one in body["args"]]
-        return body
+            self.patch[field] = self.reader.raw(self.body, self.target, told=True)
 
     def say(self, rows: Sequence[Row]) -> None:
         """Convert those fields of the body to options that rows exist for."""
@@ -242,7 +225,8 @@ class Leaf(Scope):
     def _written(self) -> list[str]:
         """The step as text."""
         target = self.target
-        argo = literal(self.patch) if self.patch else None
+        owner = str(target.template.get("name"))
+        argo = literal(self.reader.shelf.with_texts(self.patch, owner)) if self.patch else None
         decorator = call(self.word, *self.leading, **self.options, argo=argo)
         lines = [flat(one()) for one in self.lines]
         return [laid("@", decorator), function(target.name, target.parameters, target.returns), *lines]

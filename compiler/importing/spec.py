@@ -41,7 +41,7 @@ def pipeline_options(reader: Reading) -> dict[str, Code]:
     said = {**reader.main.options, **said}
     patch = _left(reader)
     if patch:
-        said["argo"] = literal(patch)
+        said["argo"] = literal(reader.shelf.with_texts(patch, reader.main.name))
     return said
 
 

@@ -188,7 +188,13 @@ def _parameter(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | N
     if _falls_back(graph, call, one, text):
         what = f"`{text}`, in whose place the default of `{one.name}` is taken where that task is skipped,"
         graph.refuse(at, what, "say the default in the output of that task")
-    call.arguments[taken.name] = value_of(text, graph, at, taken.port).code
+    found = value_of(text, graph, at, taken.port)
+    port, exact = found.port, found.exact
+    call.arguments[taken.name] = (
+        found.code
+        if port is None or exact is None
+        else lambda: graph.reader.shelf.value(f"{call.task}-{taken.name}", port, exact)
+    )
 
 
 def _falls_back(graph: Graph, call: Call, given: Entry, text: str) -> bool:

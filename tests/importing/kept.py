@@ -2,7 +2,7 @@
 
 from flowdsl import Retry, command, container, fan_out, pipeline
 
-MAIN_SOURCE = """\
+MAIN_ARGS = """\
 echo "$(MODELS)/x"
 echo "$(date -d @0 +%Y) $$(MODELS)"
 """
@@ -32,7 +32,7 @@ def limits() -> None:
 @container(
     image="busybox:1.37.0",
     env={"MODELS": "/models"},
-    argo={"container": {"args": ["-c", MAIN_SOURCE]}},
+    argo={"container": {"args": ["-c", MAIN_ARGS]}},
 )
 def main() -> None:
     command("sh")

@@ -29,6 +29,11 @@ MODELS = S3(
     access_key=Secret("minio", "id"),
     secret_key=Secret("minio", "key"),
 )
+MARK_MANIFEST = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: "{{pod.name}}", annotations: {reviewed: "true"}}
+"""
 
 
 class FetchOutputs(NamedTuple):
@@ -145,10 +150,7 @@ def clear(run_: str) -> None:
     image="replaced-below:latest",
     argo={
         "container": None,
-        "resource": {
-            "action": "patch",
-            "manifest": 'apiVersion: v1\nkind: Pod\nmetadata: {name: "{{pod.name}}", annotations: {reviewed: "true"}}\n',
-        },
+        "resource": {"action": "patch", "manifest": MARK_MANIFEST},
     },
 )
 def mark() -> None:

@@ -6,7 +6,7 @@ S9_SOURCE = """\
 import math
 print(math.{{inputs.parameters.v}}(4))
 """
-S18_SOURCE = """\
+S18_ARGS = """\
 echo {a,{1..{{inputs.parameters.class_}}}}
 echo done
 """
@@ -282,7 +282,7 @@ def s17(v: int) -> None:
     command("true")
 
 
-@container(image="bash:5", argo={"container": {"args": ["-c", S18_SOURCE]}})
+@container(image="bash:5", argo={"container": {"args": ["-c", S18_ARGS]}})
 def s18(class_: int) -> None:
     command("bash")
 
