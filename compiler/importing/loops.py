@@ -11,7 +11,7 @@ from flowdsl.compiler.importing.ports import Port, as_text, item_text, parsed, p
 from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.tree import compact, entries, is_mapping
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import only_tag, tags
+from flowdsl.grammar.template import only_tag, references, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
@@ -48,7 +48,7 @@ class Loop:
 
     def named(self, text: str) -> bool:
         """Whether a text refers to the item."""
-        return any(_item(tag.body) is not None for tag in tags(text))
+        return any(one.path[:1] == ("item",) for one in references(text))
 
     def is_taken_apart(self, task: Json, path: Path) -> bool:
         """Whether a task has a condition on its items, or needs parts of them."""
@@ -56,11 +56,11 @@ class Loop:
             return True
         if any(self.named(compact(one)) for one in entries(task, "arguments", "artifacts")):
             return True
-        if self.items is not None:
-            return False
         given = entries(task, "arguments", "parameters")
         texts = {index: as_text(one.get("value", "")) for index, one in enumerate(given)}
         named = {index: text for index, text in texts.items() if self.named(text)}
+        if self.items is not None:
+            return any(tag.kind == "expression" for text in named.values() for tag in tags(text))
         return any(
             not only_tag(text.strip())
             or _item(tags(text)[0].body) != ()
@@ -142,9 +142,7 @@ def _escaped(text: str) -> str:
 def _item(body: str) -> tuple[str, ...] | None:
     """The part of the item that a tag refers to; None for other tags."""
     root, *rest = body.strip().split(".")
-    if root == "item":
-        return tuple(rest)
-    return ("=",) if root.startswith("=") and "item" in body else None
+    return tuple(rest) if root == "item" else None
 
 
 def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
