@@ -26,6 +26,14 @@ MODULES: Final = {
 }
 """The commands of each module; `--install-completion` needs them all."""
 
+_HEADINGS: Final = {
+    "Pipelines": ("pipelines",),
+    "Runs": ("local", "sweeping", "submitting", "reading", "logs", "fetching"),
+    "Stop, resume, retry and delete": ("control",),
+    "Clusters": ("cluster",),
+}
+"""The modules under each heading of the help, in the order of the work."""
+
 ELSEWHERE: Final = {
     "lint": "check",
     "validate": "check",
@@ -55,9 +63,26 @@ def load(arguments: Sequence[str] = ()) -> App:
     named = [module for module, names in MODULES.items() if arguments and arguments[0] in names]
     for module in named or MODULES:
         import_module(f"{__name__}.{module}")
-    if "--help" in arguments or "-h" in arguments:
+    if not arguments or {"--help", "-h"} & {*arguments}:
         _say_usage(app, ("flowdsl",))
+        if not named:
+            _group()
     return app
+
+
+def _group() -> None:
+    """Show the commands under headings, in the order of the work."""
+    from cyclopts import Group
+
+    for place, (heading, modules) in enumerate(_HEADINGS.items()):
+        group = Group(heading, sort_key=place)
+        for order, name in enumerate(name for module in modules for name in MODULES[module]):
+            app[name].group = (group,)
+            app[name].sort_key = order
+    rest = Group("Options", sort_key=len(_HEADINGS))
+    for name in app:
+        if name.startswith("-"):
+            app[name].group = (rest,)
 
 
 def _say_usage(command: App, words: tuple[str, ...]) -> None:
