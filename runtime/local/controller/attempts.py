@@ -67,7 +67,11 @@ class Attempts:
             return
         if execution.origin is not before:
             self._origin = execution.origin
-        name = f"{self._call.name}({len(made)})"
+        self._run_body(f"{self._call.name}({len(made)})", made, None)
+
+    def _run_body(self, name: str, made: list[Node], node: Node | None) -> None:
+        """Execute the body of the template after other attempts, as an existing node or a new one."""
+        execution, run = self._execution, self._run
         local = retry.variables(made, run.now)
         if kind(execution.template) in POD_BODIES:
             local["pod.name"] = pod_name(run.name, name, execution.template.get("name", ""))
@@ -77,7 +81,31 @@ class Attempts:
         except ArgoError as error:
             self._refuse(str(error))
             return
-        execution.body(name, template, None)
+        execution.body(name, template, node)
+
+    def overtaken(self, hook: Node) -> None:
+        """Go on in the node of a hook that is retried itself, which Argo takes for the latest attempt."""
+        self._run.when_fulfilled(hook, partial(self._overtaken_by, hook))
+        if kind(self._execution.template) in ("dag", "steps"):
+            self._run.agenda.in_next_pass(partial(self._go_on_in, hook))
+
+    def _go_on_in(self, hook: Node) -> None:
+        if not (hook.fulfilled or self._node.completed):
+            self._abandon()
+            self.latest = hook
+            self._run_body(hook.name, self._node.attempts(), hook)
+
+    def _overtaken_by(self, hook: Node) -> None:
+        if not self._node.completed:
+            self._abandon()
+            self.latest = hook
+            self.ended(hook, None)
+
+    def _abandon(self) -> None:
+        """Start nothing more in the latest attempt."""
+        frame = None if self.latest is None else self._run.frames.get(self.latest.name)
+        if frame is not None:
+            frame.abandon()
 
     def adopt(self, attempt: Node) -> None:
         """Add the node of an attempt."""
@@ -177,9 +205,7 @@ class Attempts:
         """Fail the template without the outputs of the last attempt, which may never end."""
         if self._node.completed:
             return
-        frame = None if self.latest is None else self._run.frames.get(self.latest.name)
-        if frame is not None:
-            frame.abandon()
+        self._abandon()
         self._run.mark(self._node, FAILED, message)
         self._execution.over(self._node, None)
 

@@ -292,9 +292,9 @@ class Execution:
             return
         if self.node is None:
             self.node = self._new(self.call.name, "Retry", RUNNING)
-            self.call.created(self.node)
             # It shares the flags of its attempts, and counts as an attempt of its task.
             self.node.retried = self.node.hooked
+            self.call.created(self.node)
         self.attempts = Attempts(self, self.retry, self.node)
         self.attempts.begin()
 

@@ -131,5 +131,8 @@ class Retries(Protocol):
     def ended(self, attempt: Node, error: str | None) -> None:
         """Determine whether there is another attempt."""
 
+    def overtaken(self, hook: Node) -> None:
+        """Go on in the node of a hook, which Argo takes for an attempt."""
+
     def give_up(self, message: str) -> None:
         """Fail without another attempt."""

@@ -111,6 +111,9 @@ class WorkflowHooks:
     def _adopt(self, entry: Node, node: Node) -> None:
         self._begun.append(node)
         entry.adopt(node)
+        tried = self._run.retries.get(entry.id)
+        if node.retried and tried is not None:
+            tried.overtaken(node)
 
     def _at_work(self) -> bool:
         return any(not node.fulfilled for node in self._begun)
