@@ -42,7 +42,13 @@ RETRIES: tuple[Json, ...] = (
     {"limit": "2", "expression": "asInt(lastRetry.duration) < 3"},
 )
 IP = "10.0.0.1"
+SAYING = ("says", "script")
+GIVING = ("out", "out-or-not", "makes", "fails-with-outputs")
+"""Templates with a result, and those with an output `o`."""
+AGGREGATES = ("result", "parameters", "parameters.o")
+"""What a loop gives."""
 WORDS = ("yes", "no", "1", "2", '["x","z"]', "[]", '[{"a":"x","b":1}]', "", "x y")
+_MADE = "{apiVersion: v1, kind: ConfigMap, metadata: {name: '{{workflow.name}}'}}"
 MORE: list[Json] = [
     leaf("may", "chance"),
     leaf("errs", "chance", "error"),
@@ -154,6 +160,64 @@ MORE: list[Json] = [
             ]
         },
     },
+    {"name": "script", "script": {"image": "busybox", "command": ["chance", "say"], "source": "date"}},
+    {
+        "name": "makes",
+        "resource": {"action": "create", "successCondition": "status.ready == 1", "manifest": _MADE},
+        "outputs": {"parameters": [{"name": "o", "valueFrom": {"jsonPath": "{.metadata.name}"}}]},
+    },
+    {
+        "name": "set-tried",
+        "retryStrategy": {"limit": "1"},
+        "containerSet": {
+            "containers": [
+                {"name": "a", "image": "busybox", "command": ["chance"]},
+                {"name": "b", "image": "busybox", "command": ["chance"]},
+                {"name": "main", "image": "busybox", "command": ["chance"], "dependencies": ["a", "b"]},
+            ]
+        },
+    },
+    {
+        **leaf("given-time", "chance", takes=("p",)),
+        "activeDeadlineSeconds": "{{=len(inputs.parameters.p)}}",
+    },
+    {
+        **leaf("fails-with-outputs", "chance", "give"),
+        "outputs": {
+            "parameters": [{"name": "o", "globalName": "g", "valueFrom": {"path": "/o", "default": "none"}}],
+            "artifacts": [{"name": "a", "path": "/a", "globalName": "file", "optional": True}],
+        },
+    },
+    {**leaf("soon", "chance"), "pendingTimeout": "1s"},
+    {
+        "name": "hands-on",
+        "inputs": {"artifacts": [{"name": "f", "optional": True}]},
+        "dag": {
+            "tasks": [
+                {"name": "gives", "template": "files"},
+                {
+                    "name": "reads",
+                    "template": "may-read",
+                    "depends": "gives || gives.Failed",
+                    "arguments": {
+                        "artifacts": [
+                            {"name": "f", "optional": True, "from": "{{tasks.gives.outputs.artifacts.b}}"}
+                        ]
+                    },
+                },
+                {
+                    "name": "own",
+                    "template": "may-read",
+                    "arguments": {
+                        "artifacts": [{"name": "f", "optional": True, "from": "{{inputs.artifacts.f}}"}]
+                    },
+                },
+            ]
+        },
+        "outputs": {
+            "artifacts": [{"name": "a", "optional": True, "from": "{{tasks.gives.outputs.artifacts.a}}"}]
+        },
+    },
 ]
 EXPRESSIONS = ("Running", "Succeeded", "Failed", "Pending", "Error")
 
@@ -214,14 +278,17 @@ class Mixed(Maker):
             made["template"] = str(self.random.choice(self.leaves())["name"])
         if made["template"] == "remembers":
             made["arguments"] = {"parameters": [{"name": "p", "value": self.random.choice(("x", "z"))}]}
+        if made["template"] == "given-time":
+            made["arguments"] = {"parameters": [{"name": "p", "value": self.value(names)}]}
         if made["template"] in ("items", "or-else") and (made["template"] == "items" or self.chance(0.5)):
             made["arguments"] = {"parameters": [{"name": "p", "value": self.value(names)}]}
         if made["template"] == "patched":
             patch = self.random.choice(("null", "{}", '{"containers": 5}', "activeDeadlineSeconds: 2"))
             value = patch if self.chance(0.7) else self.value(names)
             made["arguments"] = {"parameters": [{"name": "p", "value": value}]}
-        if made["template"] in ("reads", "may-read"):
-            self.reads(made, [name for name in names if self.called[name] in ("files", "gives-file")])
+        if made["template"] in ("reads", "may-read", "hands-on"):
+            givers = ("files", "gives-file", "fails-with-outputs", "hands-on")
+            self.reads(made, [name for name in names if self.called[name] in givers])
         self.called[str(made["name"])] = made["template"] if not made.get("withItems") else ""
 
     def reads(self, made: Json, givers: list[str]) -> None:
@@ -243,12 +310,15 @@ class Mixed(Maker):
 
     def loop(self, made: Json, names: list[str]) -> None:
         """Let a task loop over the output of another one, or over numbers."""
-        lists = [name for name in names if self.called[name] in ("says", "out", "out-or-not")]
+        lists = [name for name in names if self.called[name] in (*SAYING, *GIVING)]
         if "withItems" in made:
             return
-        if lists and self.chance(0.8):
+        if self.looped and self.chance(0.4):
+            name = self.random.choice(sorted(self.looped))
+            made["withParam"] = f"{{{{{self.root}.{name}.outputs.{self.random.choice(AGGREGATES)}}}}}"
+        elif lists and self.chance(0.8):
             name = self.random.choice(lists)
-            what = "result" if self.called[name] == "says" else "parameters.o"
+            what = "result" if self.called[name] in SAYING else "parameters.o"
             made["withParam"] = f"{{{{{self.root}.{name}.outputs.{what}}}}}"
         elif self.chance(0.5):
             made["withParam"] = self.random.choice(
@@ -302,9 +372,7 @@ class Mixed(Maker):
 
     def value(self, names: list[str]) -> str:
         givers = [
-            name
-            for name in names
-            if self.called[name] in ("out", "out-or-not", "everywhere", "remembers", "answer")
+            name for name in names if self.called[name] in (*GIVING, "everywhere", "remembers", "answer")
         ]
         if givers and self.chance(0.4):
             return f"{{{{{self.root}.{self.random.choice(givers)}.outputs.parameters.o}}}}"
@@ -340,12 +408,10 @@ def inner(random: Random, templates: list[Json], depth: int) -> str:
         made["dag"]["target"] = " ".join(random.sample(tasks, min(len(tasks), random.choice((1, 1, 2)))))
     templates.append(made)
     limits(random, made)
-    names = [
-        name for name, template in maker.called.items() if template in ("out", "out-or-not", "says", "yes")
-    ]
+    names = [name for name, template in maker.called.items() if template in (*GIVING, *SAYING, "yes")]
     if names and maker.chance(0.5):
         name = random.choice(names)
-        what = "result" if maker.called[name] in ("says", "yes") else "parameters.o"
+        what = "result" if maker.called[name] in (*SAYING, "yes") else "parameters.o"
         one: Json = {"name": "o", "valueFrom": {"parameter": f"{{{{{maker.root}.{name}.outputs.{what}}}}}"}}
         if maker.chance(0.3):
             task, given = f"{maker.root}['{name}']", what.partition(".")[2]
@@ -502,11 +568,13 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
     def ends(pod: events.StartPod) -> Pod:
         dice = Random(f"{seed} {pod.name}")
         takes = dice.randrange(1001, 4000) / 1000
-        words = [*texts(part(pod.template, "container"), "command"), "", ""]
+        container = part(pod.template, "container") or part(pod.template, "script")
+        words = [*texts(container, "command"), "", ""]
         names = [str(one["name"]) for one in several(part(pod.template, "containerSet"), "containers")]
         phase: events.Phase = "Succeeded"
         if words[0] == "false" or (
-            (words[0] == "chance" or names or "http" in pod.template) and dice.random() < 0.35
+            (words[0] == "chance" or names or {"http", "resource"} & pod.template.keys())
+            and dice.random() < 0.35
         ):
             phase = "Error" if words[1] == "error" and dice.random() < 0.6 else "Failed"
         word = str(words[1]) if words[0] == "echo" else dice.choice(WORDS)
@@ -517,7 +585,7 @@ def world(seed: int) -> Callable[[events.StartPod], Pod]:
         code = 0 if phase == "Succeeded" else 1 if names else dice.choice((1, 1, 2, 3))
         message = f"main: Error (exit code {code})" if code else ""
         outputs: Json = {"exitCode": str(code)}
-        if not code:
+        if not code or words[1] == "give":
             promised = several(part(pod.template, "outputs"), "parameters")
             if promised:
                 outputs["parameters"] = [

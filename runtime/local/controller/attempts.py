@@ -60,7 +60,7 @@ class Attempts:
             self._begin()
 
     def _begin(self) -> None:
-        execution, run = self._execution, self._run
+        execution = self._execution
         made = self._node.attempts()
         before = execution.origin
         if made and not execution.renewed():
