@@ -16,6 +16,7 @@ from flowdsl.compiler.lint.pods import (
     overwritten,
     patches,
     pods,
+    programs,
     resources,
     stores,
     text,
@@ -78,6 +79,8 @@ RULES: tuple[Rule, ...] = (
 OF_YAML: tuple[Rule, ...] = (
     amounts.in_memory,
     bodies.programs,
+    programs.executable,
+    programs.seen,
     leaves.gates,
     waits.endless,
     overwritten.overwritten,

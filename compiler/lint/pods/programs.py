@@ -1,0 +1,139 @@
+"""What the program of a container finds at the paths that it names: files it can run, and mounts of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.manifest.view import by_name
+from flowdsl.compiler.lint.pods.bodies import arguments
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.tree import Object
+
+
+class NotExecutable(Finding):
+    """A program in a ConfigMap or Secret, whose files nobody may execute."""
+
+    code = "FD891"
+    title = "`{program}` cannot be executed: the files of volume `{volume}` have the mode {mode}"
+    label = "permission denied"
+    help = "write `{field}: 0755` in the volume, or run the program that reads the file, as in {way}"
+    program: str
+    volume: str
+    mode: str
+    field: str
+    way: str
+
+
+class NotSeen(Finding):
+    """A path that is mounted for the step, and not for the container beside it that uses the path."""
+
+    code = "FD897"
+    severity = "warning"
+    title = "`{path}` is {what} of the step, which `{name}` does not have"
+    label = "not mounted here"
+    help = "write `mirrorVolumeMounts: true` for `{name}`"
+    path: str
+    what: str
+    name: str
+
+
+_USUAL = 0o644
+"""The mode of files without another one. Source: Kubernetes, SetDefaults_ConfigMapVolumeSource."""
+
+
+def executable(view: View) -> Iterator[Problem]:
+    """Programs that come from a ConfigMap or Secret may be executed."""
+    shared = by_name(entries(view.spec, "volumes"))
+    for template, place, container in view.containers:
+        program: str = next(iter(container.get("command") or ()), "")
+        mounts = entries(container, "volumeMounts") if program.startswith("/") else ()
+        if not mounts or view.is_patched(template):
+            continue
+        own = by_name(entries(template.data, "volumes"))
+        for mount in mounts:
+            name, at = string(mount, "name"), string(mount, "mountPath").rstrip("/")
+            found = _mode(own.get(name) or shared.get(name) or {}, program, at, string(mount, "subPath"))
+            if found is not None and not found[1] & 0o111:
+                way = f"[{'python' if program.endswith('.py') else 'sh'}, {program}]"
+                finding = NotExecutable(program, name, f"{found[1]:04o}", found[0], way)
+                yield Problem((*template.path, *place, "command", 0), finding)
+
+
+def _mode(volume: Object, program: str, at: str, part: str) -> tuple[str, int] | None:
+    """The mode of a program in a volume, and the field for it, if it is a file of a ConfigMap or Secret there."""
+    file = part if program == at else program.removeprefix(f"{at}/")
+    if not file or file == program or "{{" in at + part or (part and program != at) or "/" in file:
+        return None
+    for kind in ("configMap", "secret"):
+        source = inside(volume, kind)
+        if source:
+            modes = [each.get("mode") for each in entries(source, "items") if each.get("path") == file]
+            own = next(iter(modes), None) is not None
+            field, given = ("mode", modes[0]) if own else ("defaultMode", source.get("defaultMode", _USUAL))
+            return (field, given) if isinstance(given, int) else None
+    return None
+
+
+def seen(view: View) -> Iterator[Problem]:
+    """Sidecars and init containers have the mounts and artifacts whose paths they name.
+
+    Source: Argo Workflows, addInitContainers and addSidecars, which follow addInputArtifactsVolumes.
+    """
+    for template in view.templates:
+        beside = [each for each in template.containers if each[0][0] in ("initContainers", "sidecars")]
+        known = _known(template) if beside and not view.is_patched(template) else {}
+        for place, container in beside if known else ():
+            path = (*template.path, *place)
+            if container.get("mirrorVolumeMounts"):
+                continue
+            own = [string(each, "mountPath").rstrip("/") for each in entries(container, "volumeMounts")]
+            for where, word in arguments(container, path):
+                for found in _PATH.finditer(word):
+                    at = next((each for each in known if _is_in(found[0], each)), None)
+                    if at is not None and not any(_is_in(found[0], each) for each in own):
+                        finding = NotSeen(found[0], known[at], string(container, "name"))
+                        yield Problem(where, finding, part=found.span())
+                        break
+
+
+_PATH = regex(r"(?<![\w.~/{}$:-])(?:/[\w.-]+)+")
+"""A path from the root, and not the end of another one or of an address."""
+
+
+def _known(template: Template) -> dict[str, str]:
+    """The paths that are mounted for the step itself, each with what is there."""
+    owner = inside(template.data, template.body)
+    mounts = [string(each, "mountPath").rstrip("/") for each in entries(owner, "volumeMounts")]
+    known = {at: "in a volume" for at in mounts if at.count("/") and at not in _IN_IMAGES}
+    for each in entries(template.data, "inputs", "artifacts"):
+        if at := string(each, "path").rstrip("/"):
+            known[at] = f"the artifact `{each.get('name')}`"
+    return known
+
+
+_IN_IMAGES = (
+    "/tmp",
+    "/var",
+    "/etc",
+    "/usr",
+    "/root",
+    "/home",
+    "/opt",
+    "/dev",
+    "/run",
+    "/var/run",
+    "/dev/shm",
+)
+"""Folders that an image has anyway."""
+
+
+def _is_in(file: str, folder: str) -> bool:
+    return file == folder or file.startswith(f"{folder}/")
