@@ -42,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     bodies.output_parameters,
     bodies.container_sets,
     objects.resource_manifests,
+    objects.owners,
     waits.object_conditions,
     leaves.requests,
     patches.patches,

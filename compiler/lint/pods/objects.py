@@ -62,6 +62,23 @@ def resource_manifests(view: View) -> Iterator[Problem]:
             yield Problem((*path, "manifest"), finding, part=part)
 
 
+def owners(view: View) -> Iterator[Problem]:
+    """Objects are in the namespace of the run that owns them. Source: Kubernetes, attemptToDeleteItem."""
+    home = string(view.metadata, "namespace")
+    for template in view.templates if home else ():
+        resource: Object = template.data.get("resource") or {}
+        manifest: str = resource.get("manifest") or ""
+        if not resource.get("setOwnerReference") or "namespace" not in manifest:
+            continue
+        for each in documents_in(manifest) or ():
+            metadata = each.get("metadata") if is_mapping(each) else None
+            away = str(metadata.get("namespace") or home) if is_mapping(metadata) else home
+            if away != home and WORD not in away:
+                found = f"the object is in `{away}`, and the run that owns it in `{home}`"
+                way = "remove `setOwnerReference`: Kubernetes deletes an object whose owner is elsewhere"
+                yield Problem((*template.path, "resource", "manifest"), ResourceManifest(found, way))
+
+
 def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]:
     """Conditions and outputs of a deleted object. Source: Argo Workflows, cmd/argoexec/commands/resource.go."""
     asked = [
