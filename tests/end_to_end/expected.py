@@ -380,6 +380,9 @@ def texts(plain: Plain, m: Any, volumes: Volumes, text: str = 'it\'s "$(HOME)" $
     plain("show", m.show, labelled, {"k": [given, 1, None, {"{{": 2.5}], "e": text})
     for number, one in enumerate(m.HARD):
         plain(f"same.same({number})", m.same, one)
+    prompts = product(["Dear {{ name }}", "$$ {{a.b}}"], [1, 2])
+    for number, (prompt, times) in enumerate(prompts):
+        plain(f"count.count({number})", m.count, prompt, times)
     plain.given("variables", m.variables, ["$(FIRST) $$ $HOME 5$", "1", "$(FIRST)", '{"a": {"b": {}}}'])
     plain("braces", m.braces, given)
     file = plain("write", m.write, given)

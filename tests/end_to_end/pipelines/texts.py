@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowdsl import command, container, fan_out, output, pipeline, run, step
+from flowdsl import command, container, fan_out, grid, output, pipeline, run, step
 
 PYTHON = "python:3.12-slim"
 ENV = {"PRICE": "$(FIRST) $$ $HOME 5$", "FIRST": "1", "SECOND": "$(FIRST)", "BRACES": '{"a": {"b": {}}}'}
@@ -19,6 +19,13 @@ class Label(NamedTuple):
 def same(text: str) -> str:
     """The text itself."""
     return text
+
+
+@step(image=PYTHON)
+def count(prompt: str, times: int) -> int:
+    """The length of a text, which is printed."""
+    print(ascii(prompt))  # noqa: T201
+    return len(prompt) * times
 
 
 @step(image=PYTHON)
@@ -86,6 +93,7 @@ def texts(text: str = 'it\'s "$(HOME)" $$ {x}') -> str:
     labelled = label(plain, {"a b": text, "{{x}}": "$$", 'q"': "}}"})
     show(labelled, {"k": [plain, 1, None, {"{{": 2.5}], "e": text})
     fan_out(same, over={"text": HARD})
+    fan_out(count, over=grid(prompt=["Dear {{ name }}", "$$ {{a.b}}"], times=[1, 2]))
     variables()
     braces(plain)
     echo(plain, write(plain))
