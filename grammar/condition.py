@@ -73,7 +73,7 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
         return "`==`, `!=`, `>`, `<`, `in (...)`, `notin (...)`, or nothing more"
     if "NUMBER" in allowed:
         if found.startswith("="):
-            return "a whole number, for there is no `>=` or `<=`"
+            return "a whole number (for `>= 4` write `> 3`, for `<= 4` write `< 5`)"
         return "a whole number" if is_word else "a value"
     if "VALUE" in allowed and (is_word or "COMMA" not in allowed):
         return _VALUE if is_word else "a value"

@@ -100,7 +100,7 @@ class LockInside(Finding):
     """A task that waits for a lock which the pipeline around it holds: neither ever ends."""
 
     code = "FD707"
-    title = "`{inner}` waits for the lock {lock}, which `{outer}` around it holds until it ends"
+    title = "`{inner}` waits for the lock {lock}, which {outer} around it holds until it ends"
     label = "would wait forever"
     help = "let only one of them hold the lock: the pipeline, or the tasks in it"
     inner: str

@@ -48,7 +48,7 @@ def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
             if lock in held and (called, held[lock][0], lock) not in told:
                 outer, where = held[lock]
                 told.add((called, outer, lock))
-                finding = findings.LockInside(called, outer, lock_said(lock))
+                finding = findings.LockInside(called, f"`{outer}`", lock_said(lock))
                 yield Diagnostic(finding, at, (Related(where, "held from here on"),))
         if isinstance(template.body, ir.Graph):
             todo += [(task.template, {**held, **here}) for task in template.body.tasks]

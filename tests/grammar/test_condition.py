@@ -37,7 +37,7 @@ def test_comparisons_in_order(text: str, found: list[tuple[str, str, tuple[str, 
     [
         ("", "", "a path"),
         ("a,", "", "a path"),
-        ("status.succeeded >= 4", "=", "a whole number, for there is no `>=` or `<=`"),
+        ("status.succeeded >= 4", "=", "a whole number (for `>= 4` write `> 3`, for `<= 4` write `< 5`)"),
         ('status.phase == "Done"', '"Done"', "without quotes"),
         ('status.conditions.#(type=="Ready").status == True', "status.conditions.#", "a path of letters"),
         ("a.b > 1.5", "1.5", "a whole number"),

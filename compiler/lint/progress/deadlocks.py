@@ -44,9 +44,7 @@ class PlaceInside(Finding):
 
     code = "FD886"
     severity = "warning"
-    title = (
-        "`{inner}` waits for a second place of the semaphore {lock}, of which `{outer}` around it holds one"
-    )
+    title = "`{inner}` waits for a second place of the semaphore {lock}, of which {outer} around it holds one"
     label = "with a limit of 1, it waits forever; with more, as soon as all places are held so"
     help = "let one of the two take the semaphore: what calls, or what is called"
     inner: str
@@ -99,7 +97,7 @@ def held(view: View) -> Iterator[Problem]:
     mergedTemplateDefaultsInto: a lock of all templates is also one of those that call others.
     """
     outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
-    outer += [(each.title, _locking(view, each), each) for each in view.templates if each.calls]
+    outer += [(f"`{each.title}`", _locking(view, each), each) for each in view.templates if each.calls]
     told: set[Path] = set()
     for holder, owner, caller in outer:
         locks = {lock for _, lock in _locks(view, owner)}
