@@ -44,8 +44,8 @@ ONLY_YAML = "a pipeline is a file: name it; on standard input `check`, `run` and
 USUAL = Target()
 """The cluster and the version of the project's settings."""
 
-_LACKING = ("FD310", "FD767")
-"""What is said of modules that the image of a step does not have."""
+_LACKING = ("FD296", "FD310", "FD359", "FD360", "FD648", "FD690", "FD767")
+"""What is said of files, modules and places on volumes that nothing provides."""
 
 _ALONE = ("FD105", "FD107")
 """What is said of a file that cannot be run by itself, as a module of a package cannot."""
@@ -162,9 +162,9 @@ def are_parts(found: Sequence[Judged]) -> list[bool]:
 
 
 def as_part(one: Judged) -> Judged:
-    """The findings of a file that is a part of others, which report the modules that its steps lack.
+    """The findings of a file that is a part of others, which report what its pipelines lack.
 
-    Their `code` and `packages` apply there, too.
+    Their arguments, `code`, `packages`, `store` and `checkpoints` apply there, too.
     """
     return one._replace(diagnostics=[each for each in one.diagnostics if each.finding.code not in _LACKING])
 

@@ -40,6 +40,43 @@ def whole(n: int = 1) -> int:
 """
 
 
+FILES = """\
+from pathlib import Path
+from flowdsl import NewVolume, Torch, pipeline, run, step
+
+WORK = NewVolume("work", "1Gi", mode="ReadWriteMany")
+
+@step(image="python:3.12-slim", mounts={"/work": WORK})
+def fill() -> None:
+    Path("/work/text").write_text("words")
+
+@step(image="python:3.12-slim")
+def clean(raw: Path, words: Path) -> Path:
+    out = Path("clean")
+    out.write_text(raw.read_text() + words.read_text())
+    return out
+
+@step(image="python:3.12-slim", distributed=Torch(workers=2))
+def fit(data: Path, checkpoints: Path) -> float:
+    return float(len(data.read_text()))
+
+@pipeline
+def part(raw: Path) -> float:
+    return fit(clean(raw, WORK / "text"), run.checkpoint_dir)
+"""
+
+GIVES = """\
+from flowdsl import Volume, pipeline
+from part import fill, part
+
+DATA = Volume("data")
+
+@pipeline(store=DATA / "runs", checkpoints=DATA / "states")
+def whole() -> float:
+    return part.options(after=[fill()])(DATA / "raw")
+"""
+
+
 def test_a_pipeline_on_standard_input(
     flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -65,6 +102,18 @@ def test_modules_of_pipelines_that_are_parts_of_others(flowdsl: Callable[..., Re
     write("whole.py", WHOLE.replace('@pipeline(code=Volume("shared") / "src")', "@pipeline"))
     code, out, _ = flowdsl("check", ".", "--format", "concise")
     assert (code, out.partition(" `")[0]) == (2, "part.py:1:1: error[FD310]:")
+
+
+def test_files_and_places_of_pipelines_that_are_parts_of_others(flowdsl: Callable[..., Result]) -> None:
+    """They have the files and the volumes that the calling pipeline gives them."""
+    write("part.py", FILES)
+    write("whole.py", GIVES)
+    assert flowdsl("check", "whole.py") == flowdsl("check", ".") == (0, "", "")
+    Path("out").mkdir()
+    assert flowdsl("compile", ".", "-o", "out").code == 0
+    assert [one.name for one in Path("out").iterdir()] == ["whole.yaml"]
+    code, out, _ = flowdsl("check", "part.py", "--format", "concise")
+    assert (code, re.findall(r"FD\d+", out)) == (2, ["FD296", "FD648", "FD690"])
 
 
 def test_check_reports_on_standard_output(flowdsl: Callable[..., Result]) -> None:
