@@ -389,14 +389,16 @@ def test_delete_takes_no_run_that_has_the_name_meanwhile(standing: Standing, clu
 def test_stop_terminate_and_suspend(standing: Standing, cluster: ArgoServer, lost: int) -> None:
     standing.workflows["mine"] = before = workflow()
     verbs: tuple[tuple[Verb, Object], ...] = (
-        ("suspend", {"suspend": True}),
         ("stop", {"shutdown": "Stop"}),
         ("terminate", {"shutdown": "Terminate"}),
+        ("suspend", {"suspend": True}),
     )
     for verb, spec in verbs:
         standing.lose = lost
         after = cluster.act(verb, before)
         assert spec.items() <= after["spec"].items()
+    with pytest.raises(Unsupported, match="`mine` is suspended, so Argo would not stop it"):
+        cluster.act("stop", before)
     standing.workflows["mine"]["status"]["phase"] = "Failed"
     with pytest.raises(Unfit, match="has ended"):
         cluster.act("stop", before)

@@ -208,6 +208,11 @@ class ArgoServer(Kubernetes):
             return self._resume(found, str(given.get("gate") or ""), parameters)
         if verbs.done(verb, found):
             return found
+        if verb != "suspend" and found["spec"].get("suspend"):
+            raise Unsupported(
+                f"`{found['metadata']['name']}` is suspended, so Argo would not {verb} it, and the {self.called} "
+                f"cannot resume it at the same time: resume it first, or {verb} it through the Kubernetes API"
+            )
         return self._put(found, verb, {}, lambda after: verbs.done(verb, after))
 
     def _resume(self, workflow: Json, gate: str, parameters: Mapping[str, str]) -> Json:

@@ -75,7 +75,9 @@ def act(cluster: Editable, verb: Verb, workflow: Json, options: Mapping[str, Any
     if done(verb, workflow):
         return workflow
     metadata = workflow["metadata"]
-    spec = {"suspend": True} if verb == "suspend" else {"shutdown": _SHUTDOWNS[verb]}
+    ending = "Terminate" if workflow["spec"].get("shutdown") == "Terminate" else _SHUTDOWNS.get(verb)
+    # The controller does not look at a suspended run, so that it would never end.
+    spec = {"suspend": True} if verb == "suspend" else {"shutdown": ending, "suspend": None}
     patch = {"metadata": {"uid": metadata["uid"]}, "spec": spec}
     name, namespace = str(metadata["name"]), metadata.get("namespace")
     return settled(
@@ -98,7 +100,7 @@ def done(verb: Verb, workflow: Json) -> bool:
     spec = workflow["spec"]
     if verb == "suspend":
         return bool(spec.get("suspend"))
-    return spec.get("shutdown") in ("Terminate", _SHUTDOWNS[verb])
+    return spec.get("shutdown") in ("Terminate", _SHUTDOWNS[verb]) and not spec.get("suspend")
 
 
 def again(cluster: Cluster, workflow: Json) -> Json:

@@ -139,6 +139,21 @@ def test_stop_and_terminate(server: ApiServer, namespace: str, capsys: pytest.Ca
     assert said == ["mine: stopping", "mine: stopping", "mine: terminating", "mine: terminating"]
 
 
+@pytest.mark.parametrize(("verb", "shutdown"), [("stop", "Stop"), ("terminate", "Terminate")])
+def test_a_suspended_run_is_resumed_to_end(
+    server: ApiServer, namespace: str, verb: str, shutdown: str
+) -> None:
+    """The controller looks at no suspended run, also not at one that is to stop."""
+    replay(server, namespace, "gpu-pending-then-terminated").until(runs)
+    for _ in range(2):
+        assert run(["suspend", "mine"]) == 0
+        assert run([verb, "mine"]) == 0
+        spec = there(server, namespace)["spec"]
+        assert (spec["shutdown"], "suspend" in spec) == (shutdown, False)
+    assert run(["suspend", "mine"]) == run(["stop", "mine"]) == 0
+    assert there(server, namespace)["spec"]["shutdown"] == shutdown
+
+
 def test_retry_takes_out_what_failed_with_its_pods(
     server: ApiServer, namespace: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
