@@ -181,7 +181,12 @@ class Loop:
             self._run.agenda.later(self._go_on)
         elif self._exits or self._leaving:
             self._run.agenda.later(self._next_exit)
-        if not self._open and not self._group.fulfilled and self._dag.goes_on():
+        self._end()
+
+    def _end(self) -> None:
+        """End the loop if all of its rounds have ended, and no hook of the whole loop runs."""
+        ended = not self._open and not self._group.fulfilled and self._dag.goes_on()
+        if ended and not self._waits and not self._waits_for_hooks():
             complete(self._dag, self._group, self.rounds)
 
     def leave(self, place: int, node: Node, begin: Callable[[], None]) -> None:
@@ -236,6 +241,7 @@ class Loop:
 
     def _hooks_ended(self) -> None:
         self._waits = False
+        self._end()
         self._go_on()
 
     def _go_on(self) -> None:
