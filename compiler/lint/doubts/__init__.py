@@ -20,6 +20,7 @@ OF_YAML: tuple[Rule, ...] = (
     literal.commands,
     literal.sources,
     literal.bare,
+    literal.chosen,
     literal.braces,
     literal.packed,
     literal.containers,

@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.pods.bodies import arguments, is_command_line, short
 from flowdsl.compiler.lint.scripts import parse
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
+from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
@@ -21,6 +22,7 @@ from flowdsl.grammar.command_line import SHELLS, program, shell_text_at
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG, only_tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,17 +144,82 @@ _OF_PYTHON = ("--check-hash-based-pycs", "--help", "--version")
 
 
 def sources(view: View) -> Iterator[Problem]:
-    """The source of a Python script keeps its line breaks, which YAML folds without `|`."""
+    """The source of a Python script keeps its line breaks, which YAML folds without `|`, and Python can read it."""
     for template in view.templates:
         words: list[str] = inside(template.data, "script").get("command") or []
-        kind = _VERSION.sub("", words[0].rpartition("/")[2]) if len(words) == 1 else ""
-        source = template.source.strip()
-        if kind == "python" and "\n" not in source and "{{" not in source and _is_two_lines(source):
-            found = f"`{short(source)}` is one line, with more than one statement"
+        kind = _VERSION.sub("", program(words)) if len(words) == 1 else ""
+        source = string(template.data, "script", "source")
+        place = (*template.path, "script", "source")
+        if source.startswith("#!") and kind in _INTERPRETERS:
+            yield from _ignored(program(words), source, place)
+        if kind != "python" or not source.strip():
+            continue
+        if "\n" not in source.strip() and "{{" not in source and _is_two_lines(source.strip()):
+            found = f"`{short(source.strip())}` is one line, with more than one statement"
             finding = TakenLiterally(
                 found, "Python cannot read it", "write `source: |`, and the lines below it"
             )
-            yield Problem((*template.path, "script", "source"), finding)
+            yield Problem(place, finding)
+        elif "python2" not in words[0] and "python:2" not in string(template.data, "script", "image"):
+            yield from _unreadable(source, place)
+
+
+_FIRST_LINE = regex(r"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(\S+).*")
+_OF_BASH = regex(r"\[\[|=\(|<<<|[<>]\(|\$\{\w+\[|&>|\{\d+\.\.\d+\}")
+"""What bash has, and other shells have not."""
+
+
+def _ignored(kind: str, source: str, path: Path) -> Iterator[Problem]:
+    """The finding about the first line of a script, which names another program than the one that runs it."""
+    found = _FIRST_LINE.match(source)
+    named = "" if found is None else program([found[1]])
+    one, other = _VERSION.sub("", kind), _VERSION.sub("", named)
+    both_shells = one in _SHELLS and other in _SHELLS
+    if not other or one == other or other not in _INTERPRETERS:
+        return
+    if both_shells and not (other == "bash" and _OF_BASH.search(source)):
+        return
+    assert found is not None
+    finding = TakenLiterally(
+        f"`{kind}` runs the source, and not `{named}`", "a comment", f"write `command: [{named}]`"
+    )
+    yield Problem(path, finding, part=found.span())
+
+
+_BROKEN = regex(
+    r"expected ':'|unexpected indent|expected an indented block.*|unindent does not match any outer .*"
+    r"|(?P<wide>'[({\[]' was never closed|unmatched '[)}\]]'|unterminated (?:triple-quoted )?string literal.*)"
+)
+"""Errors in which all versions of Python agree."""
+
+
+def _unreadable(source: str, path: Path) -> Iterator[Problem]:
+    """The finding about a script that Python cannot read, whatever its tags become."""
+    try:
+        parse(TAG.sub("_", source))
+    except SyntaxError as error:
+        found = _BROKEN.fullmatch(error.msg or "")
+        lines = source.split("\n")
+        line = lines[error.lineno - 1] if error.lineno is not None and error.lineno <= len(lines) else "{{"
+        if (
+            found is None
+            or "{{" in _QUOTED_TAG.sub("", source if found["wide"] else line)
+            or _NEWER.search(line)
+        ):
+            return
+        start = sum(len(each) + 1 for each in lines[: (error.lineno or 1) - 1])
+        part = (start + len(line) - len(line.lstrip()), start + len(line.rstrip())) if line.strip() else None
+        finding = TakenLiterally(
+            f"Python cannot read line {error.lineno} of the source", error.msg, "correct it"
+        )
+        yield Problem(path, finding, part=part)
+    except (ValueError, RecursionError):
+        return
+
+
+_QUOTED_TAG = regex(r"(['\"])[^'\"\n]*\{\{[^'\"\n]*\1")
+_NEWER = regex(r"\b[rR]?[fFtT][rR]?['\"]|^\s*(?:class|def|type)\b[^(:]*\[")
+"""What other versions of Python read in another way."""
 
 
 def _is_two_lines(source: str) -> bool:
@@ -161,6 +228,8 @@ def _is_two_lines(source: str) -> bool:
         parse(source)
     except SyntaxError as error:
         at = (error.offset or 1) - 1
+        if not error.msg.startswith("invalid syntax"):
+            return False
     except ValueError:
         return False
     else:
@@ -178,17 +247,21 @@ _BRACES = regex(
 )
 """A variable in another tool's notation: in one brace or three, or after a dollar."""
 
+_ONE_NAME = regex(r"\{\{ *([\w-]+) *\}\}")
+_OF_ARGO = frozenset(("item", "retries"))
+"""Variables of one word."""
+
 _DOLLAR = regex(r"\$\{\{ *((?:inputs|workflow|steps|tasks)\.[\w.-]+|item(?:\.[\w.-]+)?) *\}\}")
 """A whole value in the notation of other systems, with a dollar before a tag."""
 
 
 def braces(view: View) -> Iterator[Problem]:
-    """Existing variables are written in two braces."""
+    """Existing variables are written in two braces, with their whole name."""
     of_run = {f"workflow.parameters.{name}" for name in view.arguments}
-    handed = any(_BRACES.search(each) or "${{" in each for each in view.values)
+    handed = any(_marked(each) for each in view.values)
     for template in view.templates:
         own = (template.text, template.source)
-        if not (handed if template.calls else any(_BRACES.search(each) or "${{" in each for each in own)):
+        if not (handed if template.calls else any(map(_marked, own))):
             continue
         known = of_run | {f"inputs.parameters.{name}" for name in template.parameters}
         known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
@@ -203,6 +276,20 @@ def braces(view: View) -> Iterator[Problem]:
                 if name in known:
                     finding = LiteralTag(name, "Argo fills in two braces", f"write `{{{{{name}}}}}`")
                     yield Problem(path, finding, part=found.span())
+            for found in _ONE_NAME.finditer(text):
+                owner = next((each for each in _OWNERS if each + found[1] in known), None)
+                if owner is not None and found[1] not in _OF_ARGO:
+                    way = f"write `{{{{{owner}{found[1]}}}}}`"
+                    finding = LiteralTag(found[1], "no variable of Argo has this name", way, owner + found[1])
+                    yield Problem(path, finding, part=found.span(1))
+
+
+_OWNERS = ("inputs.parameters.", "workflow.parameters.")
+
+
+def _marked(text: str) -> bool:
+    """Whether a text may have a variable in another form than Argo's."""
+    return _BRACES.search(text) is not None or "${{" in text or _ONE_NAME.search(text) is not None
 
 
 def _texts(node: Object, path: Path) -> Iterator[tuple[Path, str]]:
@@ -234,6 +321,32 @@ def bare(view: View) -> Iterator[Problem]:
                 way = f"write `{{{{{name}}}}}`"
                 finding = TakenLiterally(f"`{found[0]}` is passed on as this text", "no variable", way)
                 yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
+
+
+_BEHIND = regex(r"['\"]?\s*[=!]=\s*[^?\n]{1,80}\?[^:\n]{1,80}:[^\n]{1,80}")
+"""The rest of a choice, behind a tag that has only its first word."""
+
+
+def chosen(view: View) -> Iterator[Problem]:
+    """An expression is inside of its tag as a whole, and a list of items is no single item."""
+    for call in view.outlines:
+        for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+            value = string(each, "value")
+            first = TAG.match(value.lstrip("'\"")) if "?" in value and "{{" in value else None
+            if first is not None and _BEHIND.fullmatch(first.string, first.end()):
+                found = f"`{short(value)}` is passed on as text"
+                way = "write the whole expression between `{{=` and `}}`"
+                finding = TakenLiterally(found, "not computed", way)
+                yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
+        items: list[Any] = call.data.get("withItems") or []
+        tag = only_tag(items[0]) if len(items) == 1 and isinstance(items[0], str) else None
+        name = "" if tag is None else tag[1].strip().removeprefix("workflow.parameters.")
+        listed = string(view.arguments.get(name, {}), "value") if name else ""
+        if listed.startswith("[") and no_list(listed) is None:
+            finding = TakenLiterally(
+                f"`{items[0]}` is one item, the whole list", "runs once", f'write `withParam: "{items[0]}"`'
+            )
+            yield Problem((*call.path, "withItems", 0), finding)
 
 
 def packed(view: View) -> Iterator[Problem]:

@@ -31,6 +31,8 @@ class UnknownVariable(Finding):
         if self.expression:
             close, beside = as_keys(close), [as_keys(each) for each in beside]
         reason = self.reason or _key_in_text(self.name, self.known)
+        if not self.expression and (dotted := _BRACKETS.sub(r".\1", self.name)) in self.known:
+            close = dotted
         way = reason or (f"write `{close}`" if close else suggest("", beside)) or "remove it"
         hint = f"did you mean `{close}`?" if close and not reason else ""
         return {"name": self.name, "hint": hint, "way": way}
@@ -55,6 +57,9 @@ def _key_in_text(name: str, known: Collection[str]) -> str:
         owner = owner.rpartition(".")[0]
     return ""
 
+
+_BRACKETS = regex(r"\[['\"]([^'\"]+)['\"]\]")
+"""A key as only expressions have it."""
 
 _VALUE = regex(r"(?:^|\.)(?:parameters\.[-\w]+|outputs\.result)$")
 

@@ -259,6 +259,8 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
         reason = "a daemon has no outputs before it ends, and it ends when all that uses it has"
     elif output in ("outputs.result", "exitCode") and callee is not None:
         reason = f"a template with `{callee.body}` has none"
+    elif output == "outputs.parameters.result" and "outputs.result" in known:
+        reason = "write `outputs.result` for what the program prints"
     elif output == "ip":
         reason = "only a template with `daemon: true` and a pod of its own has an address"
     return UnknownOutput(producer.name, output, known, reason)
