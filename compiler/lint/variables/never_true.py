@@ -10,15 +10,16 @@ from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.lint.variables.uses import loop_of
+from flowdsl.compiler.lint.workflow.printed import prints_flags
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import inside
+from flowdsl.compiler.tree import inside, string
 from flowdsl.grammar import depends as grammar
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.view import Call, Template, View
 
 _COMPARED = regex(
     r"""
@@ -61,7 +62,7 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
         return None
     if BODY_OF.get(root) == call.owner.body and ".outputs." in rest and word[:1] != "[":
         loop = loop_of(call.owner, name)
-        return None if loop is None else _gathered(loop)
+        return _printed(call, rest, word) if loop is None else _gathered(loop)
     if root in BODY_OF and rest.endswith(".status") and word in _RESULTS:
         producer = call.owner.call(rest.removesuffix(".status"))
         return None if producer is None else _success(call, producer, word)
@@ -69,12 +70,21 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
         return None
     if name == "workflow.status" and word in ("Succeeded", *_RESULTS) and id(call.owner) not in ending:
         in_hook = "ask for the status of the task or step itself, or write the hook below `spec.hooks`"
-        in_call = "ask for it in a template that `onExit` or a hook names"
+        in_call = "ask for it in a template that `onExit` or a hook of the run itself names"
         return "the run has not ended yet", in_call if call.parent is None else in_hook
     choices: list[str] = view.arguments.get(rest.removeprefix("parameters."), {}).get("enum") or []
     if name.startswith("workflow.parameters.") and choices and word not in choices:
         return f"no value of it is `{word}`", f"write one of {', '.join(f'`{each}`' for each in choices)}"
     return None
+
+
+def _printed(call: Call, output: str, word: str) -> tuple[str, str] | None:
+    """Why what a script in Python prints is not a word of YAML or JSON, and the fix."""
+    name, _, rest = output.partition(".")
+    producer = call.owner.call(name) if rest == "outputs.result" and word in ("true", "false") else None
+    if producer is None or word.title() in string(call.data, "when") or not prints_flags(producer):
+        return None
+    return "Python prints `True` and `False`", f"write `{word.title()}` in place of `{word}`"
 
 
 def _gathered(loop: Call) -> tuple[str, str]:
@@ -109,8 +119,12 @@ def _answer(operand: grammar.Operand, word: str) -> bool | None:
 
 
 def _at_end(view: View) -> set[int]:
-    """The templates that may run at the end of the run, or in a hook, by their identity."""
-    hooked = callees((*view.hooks, *(each for each in view.outlines if each.parent is not None)))
-    last = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.outlines)]
-    ends = (*hooked, *filter(None, map(view.named.get, last)))
-    return {id(each) for each in inner_first(ends, lambda each: callees(each.calls))}
+    """The templates that may run at the end of the run, by their identity: what it names for that, and all below."""
+
+    def runs(template: Template) -> list[Template]:
+        ends = (view.named.get(string(call.data, "onExit")) for call in template.calls)
+        return [*callees((*template.calls, *template.hooks)), *filter(None, ends)]
+
+    last = view.named.get(view.setting("onExit"))
+    first = callees(view.hooks) if last is None else [last, *callees(view.hooks)]
+    return {id(each) for each in inner_first(first, runs)}

@@ -145,6 +145,33 @@ def result(call: Call) -> str | None:
             return None
 
 
+def prints_flags(call: Call) -> bool:
+    """Whether a task runs a script in Python that prints nothing but a comparison, or another flag."""
+    words = command_line(call.callee) if call.callee is not None and not call.loop else []
+    if not is_python(words) or len(words) != 3 or words[1] != "-c" or "print(" not in words[2]:
+        return False
+    try:
+        calls = [each for each in ast.walk(parse(words[2])) if isinstance(each, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    printed = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == "print"]
+    return len(printed) == 1 and len(printed[0].args) == 1 and _is_flag(printed[0].args[0])
+
+
+def _is_flag(node: ast.expr) -> bool:
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return True
+        case ast.BoolOp(values=values):
+            return all(map(_is_flag, values))
+        case ast.Call(func=ast.Name("bool" | "any" | "all" | "isinstance")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="exists" | "is_file" | "is_dir" | "startswith" | "endswith")):
+            return True
+        case _:
+            return False
+
+
 def _items(call: Call) -> list[Any]:
     """The literal items of a loop; for a sequence only the first one."""
     if call.loop != "withSequence":
