@@ -48,6 +48,7 @@ _SAME: Mapping[str, Mapping[str, str]] = {
 
 _GROUPS = "steps run group after group: put the step into a later group, or write a `dag`"
 _AT_CALL = "write it at the task or step that calls the template"
+_CALLS_ONE = "write `steps` or a `dag`, whose steps or tasks call other templates"
 _AMOUNT = "write it below `resources`, in `limits` or `requests`"
 _DEVICE = "write it below `resources.limits`, under the name of the device, such as `nvidia.com/gpu`"
 _NEVER_AGAIN = "a pod of Argo is never started again: `retryStrategy` retries a template"
@@ -76,6 +77,7 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
         "arguments": "write `inputs` for what the template takes, and `arguments` at the call of it",
         "restartPolicy": _NEVER_AGAIN,
         "source": _SOURCE,
+        **dict.fromkeys(("template", "templateRef"), _CALLS_ONE),
     },
     "ValueFrom": {
         "secretKeyRef": "a parameter is not a secret: write it in the `env` of the container that reads it"
@@ -90,6 +92,9 @@ _NOWHERE: Mapping[str, Mapping[str, str]] = {
         "ttlSecondsAfterFinished": "write `ttlStrategy: {secondsAfterCompletion: ...}`",
     },
     "WorkflowStep": {"dependencies": _GROUPS, "depends": _GROUPS},
+    "WorkflowTemplateRef": dict.fromkeys(
+        ("artifacts", "parameters"), "write it below `arguments` of the workflow"
+    ),
 }
 """Fields without an equivalent in this type, with what to do."""
 
