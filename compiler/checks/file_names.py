@@ -12,7 +12,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Best, OnVolume, Out, Rows, Stored, children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from flowdsl.compiler.carry.tree import Function
     from flowdsl.compiler.checks.body import Body
@@ -28,12 +28,8 @@ TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "exceptio
 def file_names(body: Body) -> Iterator[Diagnostic]:
     """Steps that use the name or suffix of a file, while one of their calls passes one that has lost it."""
     step = body.step
-    files = {one.name for one in step.signature.parameters if _is_file(one.type)}
-    asked = [(one, name) for one, name in _asked(body.node) if name in files] if files else []
-    changed = _changed(body.node) if asked else set[str]()
-    asked = [(one, name) for one, name in asked if name not in changed]
-    lost = _lost(body.given) if asked else {}
-    for one, name in asked:
+    lost = lost_names(body)
+    for one, name in _asked(body.node) if lost else ():
         if name in lost:
             finding = LostFileName(step.name, f"{name}.{one.attr}")
             yield Diagnostic(finding, body.module.span(one), (Related(lost[name], "given here"),))
@@ -71,14 +67,19 @@ def _changed(node: Function) -> set[str]:
     return found
 
 
-def _lost(calls: Iterable[Call]) -> dict[str, Place]:
-    """The parameters that get a file without its name from one of the calls, and the place of that."""
+def lost_names(body: Body) -> dict[str, Place]:
+    """The parameters that get a file without its name from one of the calls of a step, and the place of that.
+
+    Those that the function may rebind are left out.
+    """
+    files = {one.name for one in body.step.signature.parameters if _is_file(one.type)}
     found: dict[str, Place] = {}
-    for call in calls:
+    for call in body.given if files else ():
         for name, expr, place in _given(call):
-            if _loses(expr):
+            if name in files and _loses(expr):
                 found.setdefault(name, place)
-    return found
+    changed = _changed(body.node) if found else set[str]()
+    return {name: place for name, place in found.items() if name not in changed}
 
 
 def _given(call: Call) -> Iterator[tuple[str, Expr, Place]]:

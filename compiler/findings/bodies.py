@@ -96,19 +96,23 @@ class LeftBehind(Finding):
 
 
 class PathAsText(Finding):
-    """A step returns the path of a file that it writes as text, so that only the text is passed on."""
+    """A step returns the path of a file in its pod as text, so that only the text is passed on."""
 
     code = "FD899"
     severity = "warning"
     title = "`{step}` returns the path of a file as text, and the file stays in its pod"
-    label = "only the text `{path}` is passed on"
+    label = "only the text{quoted} is passed on"
     help = (
         "return a `Path`, and annotate it so here and in the step that takes it: then the file is passed on; or "
         "write it to a volume that both mount"
     )
     step: str
     asked: str
-    path: str
+    path: str = ""  # if it is known
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the text in quotes."""
+        return {**super().words(), "quoted": self.path and f" `{self.path}`"}
 
 
 class NoTerminal(Finding):

@@ -59,8 +59,42 @@ def beside(rows: int) -> Kept:
     return Kept(folder, "kept/best.json")
 
 
+@step(image="registry.example.com/train:1.4")
+def unpack(rows: int) -> Path:
+    folder = Path("parts")
+    folder.mkdir()
+    (folder / "1.csv").write_text(str(rows))
+    return folder
+
+
+@step(image="registry.example.com/train:1.4")
+def files(folder: Path) -> list[str]:
+    return sorted(str(file) for file in folder.glob("*.csv"))
+
+
+@step(image="registry.example.com/train:1.4")
+def first(folder: Path) -> str:
+    return f"{folder}/1.csv"
+
+
+@step(image="registry.example.com/train:1.4")
+def names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
+@step(image="registry.example.com/train:1.4")
+def share(folder: Path) -> float:
+    return len(list(folder.iterdir())) / 2
+
+
 @pipeline
 def nightly(rows: int = 3) -> str:
+    parts = unpack(rows)
+    files(parts)
+    first(parts)
+    names(parts)
+    share(parts)
+    first.options(name="in-place")(DATA / "parts")
     on_volume(rows)
     uploaded(rows)
     beside(rows)
