@@ -399,6 +399,19 @@ def test_a_train_job_begins_again_when_its_job_set_is_gone(
     assert set(cluster.run["status"]["nodes"]) == {"mine", "train"}
 
 
+def test_a_run_that_was_stopped_at_a_gate(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    """Argo runs no gate again by itself: the run would end as before, at once."""
+    closed = node("release", "Suspend", "Failed", "report")
+    rest = (node("report", "Skipped", "Omitted"), node("prepare", "Pod", "Succeeded", "release"))
+    cluster.put(workflow(node("mine", "DAG", "Failed", "prepare"), *rest, closed, phase="Failed"))
+    assert flowdsl(["retry", "mine"]) == flowdsl(["retry", "mine", "--dry-run"]) == 2
+    said = "`mine` has no failed step that runs again by itself, so it would fail as before: name the step"
+    assert f"{said} from which it runs again, as in flowdsl retry mine release\n" in capsys.readouterr().err
+    assert flowdsl(["retry", "mine", "release"]) == 0
+    assert capsys.readouterr().out == "mine: continues; again: release\n"
+    assert cluster.run["status"]["nodes"].keys() == {"mine", "prepare"}
+
+
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import RUNS, Found, code_of, find
-from flowdsl.cli.display.texts import visible
+from flowdsl.cli.display.texts import line, visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out, say
 from flowdsl.cli.root import seconds_of
@@ -28,14 +28,14 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.logs.source import called, place
 from flowdsl.runtime.parts import part, several
-from flowdsl.runtime.phases import over
+from flowdsl.runtime.phases import FAILURES, over
 from flowdsl.runtime.phases import phase as phase_of
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
 from flowdsl.runtime.times import rfc3339, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from flowdsl.cli.clusters.reach import Reach
     from flowdsl.cli.runs.selection import Manner, Selection
@@ -319,6 +319,11 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     again = nodes(workflow, step, before) if step is not None else []
     planned = retried(workflow, again, parameters, rfc3339(time.time()))
+    if before and not planned.gone:
+        raise Refused(
+            f"`{run.name}` has no failed step that runs again by itself, so it would fail as before: name the step "
+            f"from which it runs again, as in flowdsl retry {run.name} {_closed(before.values()) or 'STEP'}"
+        )
     leaves = [one for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])]
     steps = list(dict.fromkeys(called(run.name, one.name) for one in leaves))
     if not dry_run:
@@ -329,6 +334,12 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     again_said = f"; again: {', '.join(steps[:_SHOWN])}{more}" if steps else ""
     out(visible(f"{run.name}: {word}{again_said}") + "\n")
     return DONE
+
+
+def _closed(nodes: Iterable[Json]) -> str:
+    """The name of a gate at which a run was stopped; empty if there is none."""
+    found = (node for node in nodes if node["type"] == "Suspend" and node["phase"] in FAILURES)
+    return next((line(str(node["displayName"])) for node in found), "")
 
 
 def _leaf(node: Json) -> bool:
