@@ -116,7 +116,7 @@ def ending(workflow: Json) -> str:
     run = Run(workflow)
     taken = run.duration(time.time())
     after = f" after {length(taken)}" if taken is not None and run.ended else ""
-    return line(f"{run.name}: {run.status}{after}" + (f": {run.message}" if run.message else ""))
+    return line(f"{run.name}: {run.status}{after}" + (f": {run.reason}" if run.reason else ""))
 
 
 def limit_of(timeout: str | None) -> float | None:

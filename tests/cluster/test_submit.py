@@ -457,6 +457,10 @@ def test_how_a_run_ends_is_the_exit_code(cluster: Cluster, capsys: pytest.Captur
     cluster.end("one", "Failed", message="child 'train' failed")
     assert flowdsl(["wait", "one"]) == 1
     assert capsys.readouterr().out == "one\none: Failed after 3m 20s: child 'train' failed\n"
+    # The controller says nothing at the end of a graph; the step that failed does.
+    cluster.end("one", "Failed", nodes=nodes("one", "Failed", "OOMKilled (exit code 137)"))
+    assert flowdsl(["wait", "one"]) == 1
+    assert capsys.readouterr().out == "one: Failed after 3m 20s: train: OOMKilled (exit code 137)\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
