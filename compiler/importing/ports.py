@@ -6,6 +6,7 @@ A value is a text, unless all that is known of it are numbers, or it is used as 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.layout import Code, Parts, call, flat, listed, literal, quoted
@@ -14,11 +15,15 @@ from flowdsl.grammar.numbers import json_number
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 _WHOLE = regex(r"0|-?[1-9][0-9]{0,17}")
 _HTML = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})  # as Go writes JSON
 _NUMBER = regex(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+Keys = Callable[[dict[str, Any]], list[str]]
+"""The order of the keys of an object: sorted, as Go does, or as they are in a text, which Argo hands on."""
 
 
 class Record:
@@ -46,13 +51,12 @@ class Record:
     def take(self, item: dict[str, Any]) -> None:
         """Add an item that is a literal."""
         for name, port in self.fields.items():
-            port.take(as_text(item.get(name, "")))
+            port.take(part_text(item.get(name, "")))
 
-    def value(self, item: dict[str, Any]) -> Code:
+    def value(self, item: dict[str, Any], keys: Keys = sorted) -> Code:
         """A literal item as code."""
-        return call(
-            self.name, **{name: port.value(as_text(item.get(name, ""))) for name, port in self.fields.items()}
-        )
+        said = {name: part_text(item.get(name, ""), keys) for name in self.fields}
+        return call(self.name, **{name: port.value(said[name]) for name, port in self.fields.items()})
 
 
 class Port:
@@ -137,7 +141,7 @@ class Port:
         """The type, as an annotation."""
         root = self.root
         known = root.constants
-        if root.record is not None and all(records(one, root.record.fields) is not None for one in known):
+        if root.record is not None and all(records(one) is not None for one in known):
             return f"list[{root.record.kind}]" if root.items else root.record.kind
         if root.items and root.record is None and "list" in root.forms:
             return "list[str]"
@@ -173,7 +177,7 @@ class Port:
         kind = self.kind
         record = self.root.record
         if record is not None and kind == f"list[{record.kind}]":
-            return listed(record.value(one) for one in records(text, record.fields) or ())
+            return listed(record.value(one, list) for one in records(text) or ())
         if kind.startswith("list"):
             items = parsed(text) or []
             return literal([item_text(one) for one in items])
@@ -230,19 +234,15 @@ def _choices(texts: Iterable[str]) -> Parts:
     return Parts("Literal[", tuple(("", quoted(one)) for one in texts), "]")
 
 
-def records(text: str, names: Iterable[str]) -> list[dict[str, Any]] | None:
-    """The items of a list of objects whose named fields are not nested; None for anything else."""
+def records(text: str) -> list[dict[str, Any]] | None:
+    """The items of a list of objects; None for anything else."""
     try:
         found: object = _DECODER.decode(text)
     except ValueError:
         return None
     items = found if is_list(found) else [None]
-    flat = [
-        one
-        for one in items
-        if is_mapping(one) and not any(is_list(one.get(name)) or is_mapping(one.get(name)) for name in names)
-    ]
-    return flat if len(flat) == len(items) else None
+    objects = [one for one in items if is_mapping(one)]
+    return objects if len(objects) == len(items) else None
 
 
 def _whole(text: str) -> bool:
@@ -278,15 +278,15 @@ def item_text(item: Any) -> str:
     return part_text(item).translate(_HTML) if isinstance(item, (dict, list)) else as_text(item)
 
 
-def part_text(part: Any) -> str:
-    """A field of an item as Argo formats it."""
-    return _json(part) if isinstance(part, (dict, list)) else as_text(part)
+def part_text(part: Any, keys: Keys = sorted) -> str:
+    """A field of an item as Argo formats it; `keys` is the order of those of objects."""
+    return _json(part, keys) if isinstance(part, (dict, list)) else as_text(part)
 
 
-def _json(item: Any) -> str:
+def _json(item: Any, keys: Keys) -> str:
     """JSON with numbers as Go formats them."""
     if is_mapping(item):
-        return f"{{{','.join(f'{_json(key)}:{_json(item[key])}' for key in sorted(item))}}}"
+        return f"{{{','.join(f'{_json(key, keys)}:{_json(item[key], keys)}' for key in keys(item))}}}"
     if is_list(item):
-        return f"[{','.join(map(_json, item))}]"
+        return f"[{','.join(_json(one, keys) for one in item)}]"
     return json.dumps(item, ensure_ascii=False) if isinstance(item, str) else as_text(item)
