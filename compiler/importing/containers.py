@@ -19,6 +19,7 @@ from flowdsl.compiler.importing.spans import Refused
 from flowdsl.compiler.importing.tagged import value_of
 from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.tree import entries, inside, is_mapping
+from flowdsl.grammar.image import fault
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, only_tag, tags
 
@@ -85,10 +86,9 @@ class Container(Leaf):
 
     def read_body(self) -> None:
         """Read a container, or the one of a script."""
-        if self.body.get("name") == "":
-            del self.body["name"]
+        self.body.pop("name", None)  # Argo gives it one of its own: see createWorkflowPod in workflowpod.go
         image = str(self.body.pop("image", ""))
-        self.options["image"] = quoted(_UNSET if has_tags(image) else image)
+        self.options["image"] = quoted(self._usual_image(image))
         self.body = self.placed(self.body)
         if has_tags(image):
             self.body["image"] = image
@@ -108,6 +108,19 @@ class Container(Leaf):
         self.moving = self._moving()
         self.left("container" if self.source is None else "script")
         self.lines.append(self._called)
+
+    def _usual_image(self, image: str) -> str:
+        """An image with the defaults of the inputs in it: the one that runs have unless they say otherwise."""
+        if not has_tags(image):
+            return image
+        texts = {one.name: one.text for one in ports(self.template, "inputs") if one.kind == "parameters"}
+        for tag in reversed(tags(image)):
+            path = tuple(tag.body.strip().split("."))
+            text = texts.get(path[2]) if path[:2] == ("inputs", "parameters") and len(path) == 3 else None
+            if text is None or has_tags(text):
+                return _UNSET
+            image = f"{image[: tag.start]}{text}{image[tag.end :]}"
+        return _UNSET if fault(image) else image
 
     def _command(self, variables: set[str] | None) -> None:
         """Read the command, and the script that is passed to it."""

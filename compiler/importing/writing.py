@@ -123,12 +123,17 @@ def _body(target: Function, ending: Sequence[Call], names: Names) -> list[str]:
     """The function of a pipeline."""
     first = target.graph.calls if target.graph else []
     prepared([*first, *ending], names)
-    lines = [function(target.name, target.parameters, target.returns), *_statements(first, 0, "    ")]
+    lines = [function(target.name, target.parameters, target.returns)]
+    end = [_returned(target)] if target.outputs else []
+    if len(first) == 1 and not ending and end == [f"    return {first[0].variable}"]:
+        (only,) = first
+        if not only.blocks and slug(only.target.name) == dns_name(only.task):
+            only.variable = ""
+            return [*lines, _statement(only, "    ", "return ")]
+    lines += _statements(first, 0, "    ")
     if ending:
         lines += ["    with on_exit():", *_statements(ending, 0, "        ")]
-    if target.outputs:
-        lines.append(_returned(target))
-    return lines if len(lines) > 1 else [*lines, "    pass"]
+    return [*lines, *end] if lines[1:] or end else [*lines, "    pass"]
 
 
 def prepared(calls: Sequence[Call], names: Names) -> None:
@@ -184,7 +189,7 @@ def _opening(block: Block, indent: str) -> str:
     return laid("with ", call(block.word, block.code()), f"{block.name}:", indent)
 
 
-def _statement(one: Call, indent: str) -> str:
+def _statement(one: Call, indent: str, before: str = "") -> str:
     """A call as a statement, assigned to its variable if there is one."""
     options: dict[str, Code] = {}
     wanted = dns_name(one.task)
@@ -196,7 +201,7 @@ def _statement(one: Call, indent: str) -> str:
     options |= {name: code() for name, code in one.options.items()}
     body = call(f"{one.target.name}.options", **options) if options else one.target.name
     given = {name: code() for name, code in one.arguments.items()}
-    before = f"{one.variable} = " if one.variable else ""
+    before = f"{one.variable} = " if one.variable else before
     if one.looped:
         over = mapped({name: code() for name, code in one.over.items()})
         made = call("fan_out", body, over=over, parallel=one.parallel or None, **given)

@@ -44,9 +44,14 @@ def make(regions: str, note: str) -> Path:
 
 @container(
     image="busybox:1.37.0",
-    argo={"container": {"resources": {"limits": {"cpu": "1"}}}},
+    argo={
+        "container": {
+            "resources": {"limits": {"cpu": "1"}},
+            "image": "busybox:{{inputs.parameters.tag}}",
+        },
+    },
 )
-def read(text: Path) -> None:
+def read(text: Path, tag: str = "1.37.0") -> None:
     command("cat", "/tmp/text.txt", paths={"text": "/tmp/text.txt"})
 
 

@@ -54,8 +54,7 @@ def weigh(name: str) -> str:
 
 @pipeline
 def weigh_each(item: WeighItem) -> str:
-    weigh_ = weigh(name=item.name)
-    return weigh_
+    return weigh(name=item.name)
 
 
 @container(image="python:3.12-slim")
