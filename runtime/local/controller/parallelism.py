@@ -98,6 +98,8 @@ class Parallelism:
         self._active_pods = 0
         self._waiting: list[Turn] = []
         self._freed: dict[str, Boundary] = {}
+        self._filled: Position = ()
+        """The turn of the template in which the last pod was requested."""
 
     def saturated(self) -> bool:
         """Whether the workflow's limit of pods is reached."""
@@ -118,6 +120,24 @@ class Parallelism:
             frame.places.postponed.append(action)
         else:
             return False
+        return True
+
+    def precede(self, turn: Position, again: Callable[[], None]) -> bool:
+        """Whether what Argo visits before a template takes the free places of the workflow, or has just taken them.
+
+        `again` visits the template after that, in this pass or when there is a free place.
+        """
+        if not self.limit:
+            return False
+        if self.saturated():
+            if self._filled >= turn:
+                return False
+            self.postponed.append(again)
+            return True
+        if not self._waiting or self._waiting[0].turn >= turn:
+            return False
+        self.hand_out()
+        self._agenda.later(again)
         return True
 
     def waits(self, call: Call, action: Callable[[], None]) -> bool:
@@ -185,6 +205,8 @@ class Parallelism:
             return
         pods = (pod_after in _ACTIVE) - (pod_before in _ACTIVE) if node.type == "Pod" else 0
         self._active_pods += pods
+        if pods > 0:
+            self._filled = () if frame is None else frame.execution.call.turn
         if frame is None:
             return
         change = (after in _ACTIVE) - (before in _ACTIVE)

@@ -273,10 +273,14 @@ class Run:
     def _visit(self, node: Node | None, action: Callable[[], None]) -> None:
         """Call an action inside of a node, unless Argo skips it in this pass, since pods have all places."""
         again = partial(self._visit, node, action)
-        while node is not None:
-            if self.parallelism.postpones(self.frames.get(node.name), again):
+        at = node
+        while at is not None:
+            frame = self.frames.get(at.name)
+            if self.parallelism.postpones(frame, again):
                 return
-            node = node.boundary
+            if frame is not None and self.parallelism.precede(frame.execution.call.turn, again):
+                return
+            at = at.boundary
         action()
 
     def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:

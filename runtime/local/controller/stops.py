@@ -35,6 +35,7 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
     if not run.may_run(on_exit=True):
         _leave_exit_hooks(run)
     give_up(run)
+    run.parallelism.begin_pass()  # these places are free before Argo visits any node
     _hurry(run, lambda on_exit: not run.may_run(on_exit))
     run.end_pass()
 
