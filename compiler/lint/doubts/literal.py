@@ -174,7 +174,7 @@ def _ignored(kind: str, source: str, path: Path) -> Iterator[Problem]:
     found = _FIRST_LINE.match(source)
     named = "" if found is None else program([found[1]])
     one, other = _VERSION.sub("", kind), _VERSION.sub("", named)
-    both_shells = one in _SHELLS and other in _SHELLS
+    both_shells = one in SHELLS and other in SHELLS
     if not other or one == other or other not in _INTERPRETERS:
         return
     if both_shells and not (other == "bash" and _OF_BASH.search(source)):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
+from flowdsl.compiler.lint.pods.mounts import NEVER_WRITTEN
 from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -18,27 +20,34 @@ from flowdsl.grammar.command_line import program
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.view import Template, View
-    from flowdsl.compiler.tree import Path
+    from flowdsl.compiler.tree import Object, Path
 
 
 def unwritten(view: View) -> Iterator[Problem]:
-    """Files of outputs are written by the program of their template."""
+    """Files of outputs are written by the program of their template, where it may write."""
+    shared = by_name(entries(view.spec, "volumes"))
     for template in view.templates:
-        if template.body not in ("container", "script"):
-            continue
         files = [each for each in _outputs(template) if "{{" not in each[2]]
-        container = inside(template.data, template.body)
-        if not files or container.get("envFrom") or template.data.get("podSpecPatch"):
+        if not files or template.data.get("podSpecPatch"):
             continue
-        words: list[str] = [
-            *(container.get("command") or ()),
-            *(container.get("args") or ()),
-            template.source,
-        ]
-        text = "\n".join([*words, *(string(each, "value") for each in entries(container, "env"))])
+        if template.body == "containerSet":
+            yield from _in_set(template, files)
+        container = inside(template.data, template.body)
+        if template.body not in ("container", "script") or container.get("envFrom"):
+            continue
+        text = _text(container, template.source)
+        volumes = {**shared, **by_name(entries(template.data, "volumes"))}
+        inputs = [string(each, "path").rstrip("/") for each in entries(template.data, "inputs", "artifacts")]
+        for path, name, file in files:
+            brought = any(each and _is_in(file, each) for each in inputs)
+            if not brought and _writes(text, file) and (gives := _read_only(container, volumes, file)):
+                finding = NeverGiven(name, gives)
+                yield Problem(
+                    path, finding.with_help("write it in a volume of its own, such as an `emptyDir`")
+                )
         places = _places(template)
         missing = [
             each
@@ -60,6 +69,51 @@ def unwritten(view: View) -> Iterator[Problem]:
             else:
                 continue
             yield Problem(path, NeverGiven(name, gives).with_help(way))
+
+
+def _text(container: Object, source: str = "") -> str:
+    """What a program is given: its words, its source and its variables."""
+    words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ()), source]
+    return "\n".join([*words, *(string(each, "value") for each in entries(container, "env"))])
+
+
+def _writes(text: str, file: str) -> bool:
+    """Whether a program visibly writes a file."""
+    return any(match[1] == file for match in _WRITTEN.finditer(text))
+
+
+def _read_only(container: Object, volumes: Mapping[str, Object], file: str) -> str:
+    """Why a container cannot write a file; empty if it can."""
+    mounts = [each for each in entries(container, "volumeMounts") if _is_in(file, _place(each))]
+    if not mounts:
+        closed = inside(container, "securityContext").get("readOnlyRootFilesystem") is True
+        return f"`{file}` is in no volume, and the image is read-only" if closed else ""
+    mount = max(mounts, key=lambda each: len(_place(each)))
+    name = string(mount, "name")
+    volume = volumes.get(name) or {}
+    closed = mount.get("readOnly") is True or any(kind in volume for kind in NEVER_WRITTEN)
+    return f"volume `{name}` is read-only" if closed else ""
+
+
+def _place(mount: Object) -> str:
+    return string(mount, "mountPath").rstrip("/")
+
+
+def _in_set(template: Template, files: list[tuple[Path, str, str]]) -> Iterator[Problem]:
+    """The findings about outputs that another container of a set writes than the one in which Argo reads them."""
+    group = inside(template.data, "containerSet")
+    containers = entries(group, "containers")
+    main = next((each for each in containers if each.get("name") == "main"), None)
+    if main is None or main.get("envFrom"):
+        return
+    mounts = [*entries(group, "volumeMounts"), *entries(main, "volumeMounts")]
+    for path, name, file in files:
+        if file.rpartition("/")[2] in _text(main) or any(_is_in(file, _place(each)) for each in mounts):
+            continue
+        writer = next((each for each in containers if _writes(_text(each), file)), None)
+        if writer is not None:
+            gives = f"`{writer.get('name')}` writes `{file}`, and Argo reads that of `main`"
+            yield Problem(path, NeverGiven(name, gives).with_help("write it in a volume that both mount"))
 
 
 _WRITTEN = regex(

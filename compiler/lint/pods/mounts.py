@@ -197,7 +197,8 @@ def _repeated(template: Template) -> Iterator[Problem]:
                 taken[at] = f"volume `{mount.get('name')}`"
 
 
-_NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
+NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
+"""The kinds of volumes that are always mounted to be read only."""
 
 
 def written(view: View) -> Iterator[Problem]:
@@ -223,11 +224,7 @@ def written(view: View) -> Iterator[Problem]:
             name = string(mount, "name")
             volume = own.get(name) or shared.get(name) or {}
             kind = next((field for field in volume if is_mapping(volume[field])), "")
-            if (
-                mount.get("readOnly") is True
-                or kind in _NEVER_WRITTEN
-                or inside(volume, kind).get("readOnly")
-            ):
+            if mount.get("readOnly") is True or kind in NEVER_WRITTEN or inside(volume, kind).get("readOnly"):
                 found = f"is to be written to `{at}`, in a volume that is mounted to be read only"
                 way = f"give it a `path` outside of `{mount['mountPath']}`"
                 finding = BadArtifact(string(artifact, "name"), found, way)
