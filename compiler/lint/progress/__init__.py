@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RULES: tuple[Rule, ...] = (
     deadlocks.held,
+    deadlocks.handed_on,
     deadlocks.hooked,
     deadlocks.kept,
     hooks.places,

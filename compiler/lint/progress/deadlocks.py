@@ -12,9 +12,10 @@ from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
     from flowdsl.compiler.tree import Object, Path
@@ -112,6 +113,41 @@ def held(view: View) -> Iterator[Problem]:
                     told.add(path)
                     finding = LockInside if part[0] == "mutexes" else PlaceInside
                     yield Problem(path, finding(template.title, holder, f"`{lock[1].lstrip('/')}`"))
+
+
+def handed_on(view: View) -> Iterator[Problem]:
+    """No call names a mutex of its caller in an argument, which the called template waits for by that name."""
+    told: set[Path] = set()
+    for caller in view.templates:
+        held = {_lock(view, each) for each in entries(_locking(view, caller), *_MUTEXES)}
+        for call in caller.calls if held else ():
+            callee = call.callee
+            if callee is None or view.at.get(callee.path) is not callee:
+                continue  # it is in another document
+            given = {
+                f"inputs.parameters.{each.get('name')}": with_values(view, string(each, "value"))
+                for each in entries(call.data, "arguments", "parameters")
+            }
+            for index, lock in enumerate(entries(callee.data, *_MUTEXES)):
+                written = string(lock, "name")
+                key = _lock(view, {**lock, "name": _filled(written, given)})
+                path = (*callee.path, *_MUTEXES, index)
+                named = any(tag[1].strip() in given for tag in TAG.finditer(written))
+                if named and key in held and path not in told:
+                    told.add(path)
+                    yield Problem(path, LockInside(callee.title, caller.title, f"`{key[1]}`"))
+
+
+_MUTEXES = ("synchronization", "mutexes")
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return TAG.sub(lambda tag: values.get(tag[1].strip(), tag[0]), text)
+
+
+def _lock(view: View, lock: Object) -> Held:
+    """A mutex, whose name is still that of its template."""
+    return string(lock, "namespace"), with_values(view, string(lock, "name")), bool(lock.get("database"))
 
 
 def kept(view: View) -> Iterator[Problem]:
