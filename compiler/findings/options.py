@@ -57,7 +57,7 @@ EXAMPLES = {
     "queue_timeout": 'queue_timeout="2h"',
     "retries": 'retries=3 or retries=Retry(3, wait="30s", factor=2)',
     "schedule": 'schedule="0 3 * * *", or several: schedule=["0 3 * * *", "@hourly"]',
-    "salt of Cache": 'Cache(salt="2024-06")',
+    "salt of Cache": 'cache=Cache(salt="2024-06")',
     "secrets": 'secrets={"TOKEN": Secret("hub", "token")}',
     "service_account": 'service_account="pipelines"',
     "starting_deadline": 'starting_deadline="10m", or in seconds: starting_deadline=600',
@@ -94,11 +94,12 @@ _OPTIONS = {
         ("concurrencypolicy", "concurrency"),
         ("continueon ignoreerrors", "may_fail"),
         ("cron cronexpression scheduleinterval schedules", "schedule"),
-        ("cpulimit cpurequest", "cpu"),
+        ("cpulimit cpurequest cpus numcpus", "cpu"),
         ("dagid generatename", "name"),
         ("dependencies depends dependson upstream waitfor", "after"),
         ("description", "annotations"),
-        ("enablecaching memoize", "cache"),
+        ("cachekey cacheversion", "salt of Cache"),
+        ("enablecache enablecaching memoize", "cache"),
         ("environment environ envvars", "env"),
         ("envfrom", "env, secrets"),
         ("accelerator acceleratorlimit gpulimit gpus numgpus", "gpu"),
@@ -116,7 +117,7 @@ _OPTIONS = {
         ("nodegroup nodepool", "pool"),
         ("packagestoinstall pip pipinstall pippackages requirements", "packages"),
         ("mount pvc pvolumes volume volumes volumemounts", "mounts"),
-        ("preemptible", "spot"),
+        ("interruptible preemptible spotinstances", "spot"),
         ("priorityclassname", "priority"),
         ("localqueue queuename", "queue"),
         ("retryon retrypolicy", "policy of Retry"),
@@ -152,8 +153,12 @@ _WAYS = {
             'write mounts={"/scratch": Scratch("20Gi")}: a folder of this size on the disk of the node',
         ),
         (
-            "exithandler hooks onexit onfailurecallback onsuccesscallback",
+            "exithandler hooks onexit onsuccess onsuccesscallback",
             "call what is to run at the end in a block of `with on_exit(...)`",
+        ),
+        (
+            "onfailure onfailurecallback",
+            "call what is to run after a failure in a block of `with on_failure(...)`",
         ),
         (
             "inputs outputs",
@@ -212,7 +217,7 @@ class UnknownOption(Finding):
     def _has(self, option: str) -> bool:
         """Whether an option, or that of which something is an argument, can be chosen here."""
         _, _, of = option.partition(" of ")
-        return {"GPU": "gpu", "Retry": "retries"}.get(of, option) in self.known
+        return {"Cache": "cache", "GPU": "gpu", "Retry": "retries"}.get(of, option) in self.known
 
 
 def _quoted(option: str) -> str:

@@ -23,4 +23,5 @@ def nightly() -> None:
     fan_out(load, over={"n": [1]}, max_parallel=4)
     sweep(load, over={"n": [2]}, objective=maximize(), n_trials=4, timeout="1h")
     part.options(gpu=1)(1, retries=3)
+    load.options(name="others", num_cpus=4, cache_version="2", spot_instances=True, on_failure=train)(4)
     load.options(retries=Retry(3, delay="5m"))(3)
