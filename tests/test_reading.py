@@ -376,7 +376,7 @@ def test_what_did_not_run_in_a_run_of_this_machine_is_said(flowdsl: Callable[...
             "then",
             "--of",
             "whole",
-        ): "Reused:    the results of whole, except for then and what follows it\n",
+        ): "Reused:    the results of whole, except for then and what follows\n",
         ("--only", "then", "--of", "whole"): "Only:      then, with its inputs in whole\n",
     }.items():
         name = options[0].removeprefix("--")

@@ -127,7 +127,7 @@ class Picture:
 
             yield "Faked", ", ".join(dict.fromkeys(map(step_of, fakes)))
         if since := self._settings.get("from"):
-            yield "Reused", f"the results of {since[0]}, except for {since[1]} and what follows it"
+            yield "Reused", f"the results of {since[0]}, except for {', '.join(since[1:])} and what follows"
         if only := self._settings.get("only"):
             yield "Only", f"{only}, with its inputs in {self._settings['of']}"
 

@@ -144,7 +144,7 @@ def resumed(name: str, options: Options) -> Ready:
     fakes.check(steps(manifest, header["references"]))
     stand_ins: list[Fakes | Earlier] = [fakes]
     if since := settings.get("from"):
-        stand_ins.append(Earlier(options.runs / since[0], folder, since[1], folder.name, "--from"))
+        stand_ins.append(Earlier(options.runs / since[0], folder, since[1:], folder.name, "--from"))
     name_before = past.source(settings)
     before = options.runs / name_before if name_before else None
     pods = _pods(manifest, options, _data(options), before)
@@ -172,21 +172,22 @@ def _of_claim(document: Json, mount: str) -> str:
 
 
 def _part(manifest: Json, before: Path, folder: Path, again: Again, options: Options) -> _Part:
-    """One step, or one and its successors."""
-    step, word = str(again.only or again.since), "--only" if again.only else "--from"
-    taken = Earlier(before, folder, step, folder.name, word)
+    """One step, or some and their successors."""
+    steps, word = ([again.only], "--only") if again.only else (again.since, "--from")
+    taken = Earlier(before, folder, steps, folder.name, word)
+    asked = " ".join(f"{word} {step}" for step in steps)
     if again.only:
-        settings = {"only": step, "of": before.name}
-        alone = only(manifest, taken.status, step)
+        settings = {"only": again.only, "of": before.name}
+        alone = only(manifest, taken.status, again.only)
         stood_in = given.paths(options.artifacts, "--artifact")
         inputs = several(mapping(alone["spec"], "arguments"), "artifacts")
         # Of the others `judged` says that they are not there.
         optional = [one for one in inputs if one.get("optional") and one["name"] not in stood_in]
-        taken.check(optional, f"--only {step}")
+        taken.check(optional, asked)
         return _Part(alone, taken, settings, frozenset(), {})
-    taken.check(taken.made(), f"--from {step}")
+    taken.check(taken.made(), asked)
     files = parameters.stood_for(options.artifacts)
-    return _Part(manifest, taken, {"from": [before.name, step]}, taken.names, files)
+    return _Part(manifest, taken, {"from": [before.name, *steps]}, taken.names, files)
 
 
 def _fakes(folder: Path, manifest: Json, options: Options) -> Fakes:

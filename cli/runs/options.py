@@ -40,8 +40,8 @@ class Again:
 
     only: str | None = None
     """Run this step alone, with the inputs that it had in an earlier run."""
-    since: Annotated[str | None, Parameter(name="--from")] = None
-    """Run this step and what follows it; the results of the others are taken from an earlier run."""
+    since: Annotated[Sequence[str], option("--from")] = ()
+    """Run this step, or several, and what follows; the results of the others are taken from an earlier run."""
     earlier: Annotated[str | None, Parameter(name="--of")] = None
     """The earlier run, by its name or @latest; else the last one of this workflow."""
     resume: str | None = None

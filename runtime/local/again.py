@@ -1,4 +1,4 @@
-"""Runs a part of an earlier run again: a step and all that follows it, or a step alone."""
+"""Runs a part of an earlier run again: steps and all that follows them, or a step alone."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class _Ended(NamedTuple):
 
 
 class Earlier:
-    """An earlier run: the results of its steps, and their logs, for all but one step and its successors."""
+    """An earlier run: the results of its steps, and their logs, for all but some steps and their successors."""
 
-    def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
+    def __init__(self, folder: Path, target: Path, steps: Sequence[str], run: str, option: str) -> None:
         try:
             header, past, _ = journal.read(journal.of_run(folder))
             self.status = state(folder)
@@ -61,12 +61,15 @@ class Earlier:
         self._name = name_of(self.manifest)
         self._run = run
         nodes = part(part(self.status, "status"), "nodes")
-        again = _following(nodes, _named(nodes.values(), step, self._name), self._name)
-        if not again:
-            known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
-            raise RunError(
-                f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
-            )
+        again: set[str] = set()
+        for step in steps:
+            found = _named(nodes.values(), step, self._name)
+            if not found:
+                known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
+                raise RunError(
+                    f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
+                )
+            again |= _following(nodes, found, self._name)
         self._moved: dict[str, str] = {}
         """The keys of files in the earlier run, and their keys in this one."""
         kept = _kept(past, nodes, again | self._gone(nodes, again))

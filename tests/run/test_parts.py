@@ -265,6 +265,40 @@ def test_one_file_of_the_earlier_run_that_is_gone(flowdsl: Callable[..., Result]
     assert flowdsl("packed.py", "-q", "--from", "make", "--of", "two").code == 0
 
 
+TRIED = """\
+from flowdsl import fan_out, pipeline, step
+
+@step(image="python:3.12-slim")
+def train(rate: int) -> int:
+    return 10 * rate
+
+@step(image="python:3.12-slim")
+def total(scores: list[int], note: int) -> int:
+    return sum(scores) + note
+
+@step(image="python:3.12-slim")
+def note() -> int:
+    return 1
+
+@pipeline
+def tried() -> int:
+    return total(fan_out(train, over={"rate": [0, 1, 2, 3]}), note())
+"""
+
+
+def test_several_rounds_again(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "tried.py").write_text(TRIED, encoding="utf-8")
+    assert flowdsl("tried.py", "-q", "--name", "one").code == 0
+    again = ["--from", "train(1)", "--from", "train(3)", "--of", "one"]
+    done = flowdsl("tried.py", *again, "--name", "two")
+    assert (done.code, ["return", "61"] in rows(done.out)) == (0, True)
+    assert set(re.findall(r"^(\S+): from one$", done.err, re.MULTILINE)) == {"note", "train(0)", "train(2)"}
+    assert set(re.findall(r"^(\S+): started$", done.err, re.MULTILINE)) == {"train(1)", "train(3)", "total"}
+    assert flowdsl("--resume", "two").code == 0
+    wrong = flowdsl("tried.py", "--from", "train(1)", "--from", "tran")
+    assert (wrong.code, "has no step `tran`; did you mean `train`?" in wrong.err) == (2, True)
+
+
 SINGLE = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
