@@ -27,6 +27,7 @@ from flowdsl.runtime.local.substitutes import Fakes
 from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part as mapping
 from flowdsl.runtime.parts import several
+from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -274,13 +275,18 @@ def _name(manifest: Json, new: New, options: Options) -> str:
     name = str(manifest["metadata"]["name"])
     if new.name is not None:
         name = named(new.name)
-        if of_run(options.runs / name).exists():
-            raise RunError(
-                f"there is a run `{name}` already: choose another name, or continue it: --resume {name}"
-            )
+        if of_run(folder := options.runs / name).exists():
+            way = f"delete it: flowdsl delete {name}" if _ended(folder) else f"continue it: --resume {name}"
+            raise RunError(f"there is a run `{name}` already: choose another name, or {way}")
     elif of_run(options.runs / name).exists():
         name = f"{name}-{suffix()}"
     return name
+
+
+def _ended(folder: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        return over(past.state(folder))
+    return False
 
 
 def _data(options: Options) -> Data:

@@ -149,7 +149,11 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("gate.py", "--name", "one").code == 4
     done = flowdsl("gate.py", "--name", "one")
     assert done.code == 2
-    assert "there is a run `one` already: choose another name, or continue it: --resume one" in done.err
+    said = "there is a run `one` already: choose another name, or"
+    assert f"{said} continue it: --resume one\n" in done.err
+    assert flowdsl("--resume", "one", "--approve").code == 0
+    done = flowdsl("gate.py", "--name", "one")
+    assert (done.code, f"{said} delete it: flowdsl delete one\n" in done.err) == (2, True)
 
 
 SAID = """
