@@ -151,7 +151,7 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     assert done.code == 2
     said = "there is a run `one` already: choose another name, or"
     assert f"{said} continue it: --resume one\n" in done.err
-    assert flowdsl("--resume", "one", "--fake", "gate=true").code == 0
+    assert flowdsl("--resume", "one", "--fake", "gate=true", "--approve").code == 0
     done = flowdsl("gate.py", "--name", "one")
     assert (done.code, f"{said} delete it: flowdsl delete one\n" in done.err) == (2, True)
 
