@@ -248,9 +248,11 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     paired: list[int] = []
     try:
         source = _paired(text, paired)
+        # YAML 1.1 has no `\/`; a text that begins with a brace is read as JSON, which has it.
+        slashed = source if "\\/" in source and not source.lstrip().startswith("{") else ""
         for node in nodes(source):
             document = Document(file, lines, starts, paired, None, node)
-            values = Values(source)
+            values = Values(slashed)
             try:
                 body = values.of(node, in_flow=False)
             except Refused as refused:

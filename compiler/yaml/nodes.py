@@ -100,11 +100,10 @@ def nodes(text: str) -> Iterator[yaml.Node]:
 
 
 class Values:
-    """Makes values of nodes, whose marks are those of the text `source`."""
+    """Makes values of nodes. `slashed`: their whole text, if it may have an escaped slash that YAML 1.1 refuses."""
 
-    def __init__(self, source: str) -> None:
-        # YAML 1.1 has no `\/`; a text that begins with a brace is read as JSON, which has it.
-        self.escapes = source if "\\/" in source and not source.lstrip().startswith("{") else ""
+    def __init__(self, slashed: str) -> None:
+        self.slashed = slashed
         self.made = 0
         self.open: set[int] = set()
         self.renamed: list[yaml.ScalarNode] = []
@@ -141,8 +140,8 @@ class Values:
             if in_flow:
                 reason = "within brackets, a text without quotes ends at a `?`"
                 raise Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
-        if self.escapes and node.style == '"':
-            written = self.escapes[node.start_mark.index : node.end_mark.index]
+        if self.slashed and node.style == '"':
+            written = self.slashed[node.start_mark.index : node.end_mark.index]
             if any(found[0] == "\\/" for found in _ESCAPES.finditer(written)):
                 raise Refused(InvalidYaml("`\\/` is not a valid escape", "write `/` alone"), node)
 
