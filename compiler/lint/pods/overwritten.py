@@ -111,10 +111,13 @@ def _in_graph(view: View, graph: Template, known: _Known) -> Iterator[tuple[Path
     for call in _certain(graph):
         given = _given(call, own)
         assert call.callee is not None
-        read = _all_places(call.callee, "inputs", given, known)
         for one in _all_places(call.callee, "outputs", given, known).values():
             other, name = first.setdefault(one.where, (call, one.name))
-            if other is not call and one.where not in read and not _takes(call, other):
+            if (
+                other is not call
+                and not _takes(call, other)
+                and one.where not in _all_places(call.callee, "inputs", given, known)
+            ):
                 second = f"`{one.name}` of " if one.name != name else ""
                 who = f"artifacts `{name}` of `{other.title}` and {second}`{call.title}`"
                 yield _shown(view, one.template, one.path, call), SameKey(who, one.key)
