@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.named import NamedTuple
@@ -40,7 +40,15 @@ def place(text: str, path: Sequence[str]) -> Place:
 
     Text that only looks like a key, inside a multi-line string, may be taken for one.
     """
-    found, depth = Place(1, 1, 1), 0
+    places = _places(text)
+    known = (places.get(tuple(path[:depth])) for depth in range(len(path), 0, -1))
+    return next(filter(None, known), Place(1, 1, 1))
+
+
+@lru_cache(maxsize=1)  # one file may have many findings
+def _places(text: str) -> dict[tuple[str, ...], Place]:
+    """The first place of each key and table, by its path."""
+    found: dict[tuple[str, ...], Place] = {}
     table: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
         entries: list[tuple[re.Match[str], list[str]]] = []
@@ -59,9 +67,9 @@ def place(text: str, path: Sequence[str]) -> Place:
                 entries.append((entry, levels[-1].key))
                 end = entry.end()
         for match, names in entries:
-            alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(names, path, strict=False)))
-            if alike > depth:
-                found, depth = Place(number, match.start(1) + 1, match.end(1) + 1), alike
+            here = Place(number, match.start(1) + 1, match.end(1) + 1)
+            for depth in range(len(names)):
+                found.setdefault(tuple(names[: depth + 1]), here)
     return found
 
 
