@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def differ(reach: Reach, target: str, kind: Kind | None, supply: Supply | None = None) -> int:
+def differ(reach: Reach, target: str, kind: Kind | None, supply: Supply | None) -> int:
     """Show how the objects of a file differ from those of the cluster; returns the exit code.
 
     `supply` sets values in the document that a pipeline compiles to.

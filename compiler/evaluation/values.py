@@ -378,7 +378,7 @@ def as_list(value: Value, verb: str) -> list[Value]:
     return found
 
 
-def as_map(value: Value, verb: str, result: str = "") -> dict[Value, Value]:
+def as_map(value: Value, verb: str, result: str) -> dict[Value, Value]:
     """An object; `verb` and `result` say what is done with it. Raises ExpressionError."""
     if not isinstance(value, dict):
         raise ExpressionError(f"cannot {verb} {go_kind(value)}{result}")

@@ -30,7 +30,7 @@ BINDING = "WorkflowEventBinding"
 _NAMES = frozenset(("discriminator", "metadata", "namespace", "payload"))
 
 
-def binding(document: Object, library: Library | None = None) -> Iterator[Problem]:
+def binding(document: Object, library: Library | None) -> Iterator[Problem]:
     """The mistakes that keep a binding from creating runs: invalid expressions and missing fields.
 
     `library` may have the template that the runs are created from.
