@@ -72,12 +72,11 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
                     yield Diagnostic(findings.NoCheckpoints(call.target.name), call.argument(name))
             elif inside(expr):
                 yield Diagnostic(findings.CheckpointUse(), call.argument(name))
-        if call.loop is not None:
-            for column in (call.loop.lists, *(call.loop.rows or ())[:1]):
-                for name, expr in column.items():
-                    if inside(expr):
-                        place = call.argument(name)
-                        yield Diagnostic(findings.CheckpointUse(), place)
+        columns = () if call.loop is None else (call.loop.lists, *(call.loop.rows or ())[:1])
+        for column in columns:
+            for name, expr in column.items():
+                if inside(expr):
+                    yield Diagnostic(findings.CheckpointUse(), call.argument(name))
     if graph.result is not None and inside(graph.result):
         yield Diagnostic(findings.CheckpointUse(), Definition(graph.owner.code, "return", "value"))
 
