@@ -140,20 +140,9 @@ class Loops:
         plan.inner[name] = carried._replace(values=inside(name, carried.form, kind))
 
     def _static(self, plan: CallPlan, rows: list[dict[str, Expr]], kinds: dict[str, t.Type]) -> None:
-        names = list(rows[0])
-        forms: dict[str, Form] = {}
-        for name in names:
-            forms[name] = PLAIN
-            if t.holds_file(kinds[name]):
-                found: dict[str, None] = {}
-                for row in rows:
-                    item = row[name]
-                    if isinstance(item, OnVolume):
-                        self.shared.volume(item.volume)
-                        found[item.volume.name] = None
-                forms[name] = Mounted(tuple(found)) if found else Absent()
+        forms = {name: self._form([row[name] for row in rows], kinds[name]) for name in rows[0]}
         plan.inner.update({name: Carried(form, [], kinds[name]) for name, form in forms.items()})
-        names = [name for name in names if not isinstance(forms[name], Absent)]
+        names = [name for name, form in forms.items() if not isinstance(form, Absent)]
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
@@ -178,6 +167,15 @@ class Loops:
         for name in names:
             plan.inner[name] = Carried(forms[name], [fields[name]], kinds[name])
         plan.inner[INDEX] = Carried(PLAIN, [fields[INDEX]], t.TEXT)
+
+    def _form(self, column: Iterable[Expr], kind: t.Type) -> Form:
+        """How the known values of one parameter travel."""
+        if not t.holds_file(kind):
+            return PLAIN
+        volumes = [item.volume for item in column if isinstance(item, OnVolume)]
+        for volume in volumes:
+            self.shared.volume(volume)
+        return Mounted(tuple(dict.fromkeys(one.name for one in volumes))) if volumes else Absent()
 
     def _column(self, plan: CallPlan, name: str, column: Expr, kind: t.Type) -> None:
         """A list that is known only at run time: the loop iterates over the indices of its elements."""
