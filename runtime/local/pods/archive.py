@@ -97,16 +97,7 @@ def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
                 if count > MOST_MEMBERS:
                     raise BadArchive(f"more than {MOST_MEMBERS} members")
                 try:
-                    path = beside / checked(member)
-                    if member.isreg() or member.isdir() or member.issym():
-                        extract(
-                            archive, member.replace(name=str(path.relative_to(beside)), deep=False), beside
-                        )
-                    if member.isdir():
-                        path.chmod(_FOLDER)
-                    elif member.isreg():
-                        # Root in a container needs no permissions, the user here does.
-                        path.chmod(member.mode & 0o777 | 0o600)
+                    _put(archive, member, beside)
                 except (IllegalLink, tarfile.FilterError):
                     if not lenient:
                         raise
@@ -115,6 +106,19 @@ def unpack_tar(source: Path, target: Path, *, lenient: bool = False) -> None:
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise BadArchive(str(error)) from None
     settled(beside, target)
+
+
+def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Extract a member if it is a file, a folder or a symbolic link."""
+    name = checked(member)
+    if not (member.isreg() or member.isdir() or member.issym()):
+        return
+    extract(archive, member.replace(name=name, deep=False), folder)
+    if member.isdir():
+        (folder / name).chmod(_FOLDER)
+    elif member.isreg():
+        # Root in a container needs no permissions, the user here does.
+        (folder / name).chmod(member.mode & 0o777 | 0o600)
 
 
 def checked(member: tarfile.TarInfo) -> str:
