@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,34 +122,24 @@ def test_a_round_is_called_as_in_its_log(flowdsl: Callable[..., Result], folder:
     assert finished("logs", "one").out == "greet(0) | hello ada\ngreet(1) | hello bob\n"
 
 
-LOSING = """
-from pathlib import Path
-
-from flowdsl import pipeline, step
-
-
-@step(image="python:3.12-slim")
-def make() -> Path:
-    Path("made").write_text("made")
-    return Path("made")
-
-
-@step(image="python:3.12-slim")
-def use(made: Path) -> str:
-    return made.read_text()
-
-
-@pipeline
-def losing() -> str:
-    return use(make())
+LOSING = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: losing-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    dag: {tasks: [{name: use, template: use}]}
+  - name: use
+    inputs: {artifacts: [{name: made, path: /made, http: {url: "http://127.0.0.1:1/made"}}]}
+    container: {image: "busybox:1.36", command: [cat, /made]}
 """
 
 
 def test_a_run_with_an_error_says_so(flowdsl: Callable[..., Result], folder: Path) -> None:
-    (folder / "losing.py").write_text(LOSING)
-    assert flowdsl("losing.py", "--name", "one").code == 0
-    shutil.rmtree(".flowdsl/runs/one/artifacts/one")
-    done = flowdsl("losing.py", "--name", "two", "--from", "use", "--of", "one")
+    (folder / "losing.yaml").write_text(LOSING)
+    done = flowdsl("losing.yaml", "--name", "two")
     assert done.code == 1
     assert re.search(r"^use: ended with an error after .*: init: Error", done.err, re.MULTILINE)
     assert re.search(r"^two ended with an error after \d+\.\ds$", done.out, re.MULTILINE)
