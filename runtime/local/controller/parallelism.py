@@ -97,6 +97,9 @@ class Parallelism:
         """Checks the running hooks of graphs for a free place, when the last one has been taken."""
         self._active_pods = 0
         self._waiting: list[Turn] = []
+        self._behind: list[tuple[Position, int, Callable[[], None]]] = []
+        """The visits of templates that come after those that wait for a place; a heap."""
+        self._made = 0
         self._freed: dict[str, Boundary] = {}
         self._filled: Position = ()
         """The turn of the template in which the last pod was requested."""
@@ -136,8 +139,8 @@ class Parallelism:
             return True
         if not self._waiting or self._waiting[0].turn >= turn:
             return False
-        self.hand_out()
-        self._agenda.later(again)
+        self._made += 1
+        heapq.heappush(self._behind, (turn, self._made, again))
         return True
 
     def waits(self, call: Call, action: Callable[[], None]) -> bool:
@@ -165,7 +168,15 @@ class Parallelism:
             action()
 
     def hand_out(self) -> bool:
-        """Assign a free place to the first request that waits for one; returns whether there may be more."""
+        """Assign a free place to the first request that waits for one, or visit what comes before it.
+
+        Returns whether there may be more.
+        """
+        if self._behind and (
+            self.saturated() or not self._waiting or self._waiting[0].turn >= self._behind[0][0]
+        ):
+            self._agenda.later(heapq.heappop(self._behind)[2])
+            return True
         if not self._freed and not self._waiting:
             return False
         freed = len(self._freed)
