@@ -175,7 +175,7 @@ class Attempts:
             node.outputs = attempt.outputs
             run.unneeded[attempt.id] = partial(self._needed, attempt)
         else:
-            run.agenda.later(self._gate)
+            run.agenda.soon(self._gate)  # before another is decided on, which could take its place
 
     def _needed(self, attempt: Node) -> None:
         """Decide again, because a successor of the ended daemon has started."""
