@@ -17,6 +17,7 @@ OF_YAML: tuple[Rule, ...] = (
     unlikely.devices,
     unlikely.scripts,
     unlikely.exits,
+    unlikely.stopped,
     literal.commands,
     literal.sources,
     literal.bare,

@@ -90,6 +90,18 @@ class NeverTriedAgain(Finding):
     way: str
 
 
+class StoppedAtOnce(Finding):
+    """A daemon at the end of a graph, with which Argo stops it as soon as it is ready."""
+
+    code = "FD799"
+    severity = "warning"
+    title = "daemon `{name}` is stopped as soon as it is ready: nothing in `{graph}` runs after it"
+    label = "a daemon ends with the graph that calls it"
+    help = "call it before the tasks that use it, in their graph"
+    name: str
+    graph: str
+
+
 class NoPodOfItsOwn(Finding):
     """A field about a pod, on a template that Argo runs without one."""
 
@@ -180,6 +192,16 @@ def podless(view: View) -> Iterator[Problem]:
         if apart is not None and not of_others:
             finding = NoPodOfItsOwn("`retryStrategy.affinity`", body, _WAYS[body])
             yield Problem((*template.path, "retryStrategy", "affinity"), finding, on_key=True)
+
+
+def stopped(view: View) -> Iterator[Problem]:
+    """A graph does not end with daemons alone. Source: Argo Workflows, killDaemonedChildren."""
+    for template in view.templates:
+        last = template.last if template.calls else []
+        daemons = [call for call in last if call.callee is not None and call.callee.data.get("daemon")]
+        if len(daemons) == len(last) and all(call.callee and call.callee.is_pod for call in daemons):
+            for call in daemons:
+                yield Problem(call.path, StoppedAtOnce(call.name, template.title))
 
 
 def scripts(view: View) -> Iterator[Problem]:

@@ -29,7 +29,6 @@ RULES: tuple[Rule, ...] = (
     parallelism.daemons,
     parallelism.endless,
     daemons.waited_for,
-    daemons.stopped,
     parallelism.sought,
     parallelism.left_out,
     fail_fast.in_spite,

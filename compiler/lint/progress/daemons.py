@@ -1,4 +1,4 @@
-"""Daemons that are none, since Argo waits for their pods to end, and those that it stops before anything uses them."""
+"""Templates with `daemon: true` that Argo does not treat as daemons: it waits for their pods to end."""
 
 from __future__ import annotations
 
@@ -23,28 +23,6 @@ class LostDaemon(Finding):
     what: str
     reason: str
     way: str
-
-
-class StoppedAtOnce(Finding):
-    """A daemon at the end of a graph, with which Argo stops it as soon as it is ready."""
-
-    code = "FD799"
-    severity = "warning"
-    title = "daemon `{name}` is stopped as soon as it is ready: nothing in `{graph}` runs after it"
-    label = "a daemon ends with the graph that calls it"
-    help = "call it before the tasks that use it, in their graph"
-    name: str
-    graph: str
-
-
-def stopped(view: View) -> Iterator[Problem]:
-    """A graph does not end with daemons alone. Source: Argo Workflows, killDaemonedChildren."""
-    for template in view.templates:
-        last = template.last if template.calls else []
-        daemons = [call for call in last if call.callee is not None and call.callee.data.get("daemon")]
-        if len(daemons) == len(last) and all(call.callee and call.callee.is_pod for call in daemons):
-            for call in daemons:
-                yield Problem(call.path, StoppedAtOnce(call.name, template.title))
 
 
 def waited_for(view: View) -> Iterator[Problem]:
