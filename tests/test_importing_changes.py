@@ -36,6 +36,7 @@ SILENT = {
     r".* outputs parameters 0 name": "an output that is the only one has no name",
     r"defaults 1 spec entrypoint": "it has one template, which is a function alone",
     r"defaults 1 .* value": "it needs a run, whatever it is, which is said",
+    r"amounts 0 spec volumes 0 secret defaultMode": "it is the default, 0644",
 }
 
 

@@ -135,7 +135,7 @@ def handed_on(view: View) -> Iterator[Problem]:
                 named = any(tag[1].strip() in given for tag in TAG.finditer(written))
                 if named and key in held and path not in told:
                     told.add(path)
-                    yield Problem(path, LockInside(callee.title, caller.title, f"`{key[1]}`"))
+                    yield Problem(path, LockInside(callee.title, f"`{caller.title}`", f"`{key[1]}`"))
 
 
 _MUTEXES = ("synchronization", "mutexes")
