@@ -30,11 +30,24 @@ from flowdsl.grammar.names import parameter_names
 from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
 from flowdsl.values.changes import arriving
-from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
+from flowdsl.values.expr import Cell, Const, Expr, Get, Item, Join, Param, leaves
 from flowdsl.values.node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from flowdsl.tracing.trace import Loop
+
+
+def tagged(loop: Loop) -> bool:
+    """Whether known items of a loop have tags, which Argo replaces in a manifest, or fails, but not in an argument.
+
+    The points of a search that learns come from a script in any case.
+    """
+    texts = (leaf for row in loop.rows or () for item in row.values() for leaf in leaves(item))
+    return loop.learnt is None and any(
+        isinstance(leaf, Const) and isinstance(leaf.value, str) and "{{" in leaf.value for leaf in texts
+    )
 
 
 class Plain(Node):

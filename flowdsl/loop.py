@@ -206,7 +206,7 @@ def _lists(
     known = {name: column for name, column in columns.items() if isinstance(column, list)}
     if any(column is None for column in columns.values()):
         loop.rows = []
-    elif len(known) == len(columns) and not any(map(_has_tags, known.values())):
+    elif len(known) == len(columns):
         empty = next((name for name, column in known.items() if not column), None)
         if empty is not None and not trace.told(site):  # `range(n)` of a run-time value has been reported
             trace.report("EmptyOver", Argument(site, "over", part=f"item:{empty}"))
@@ -218,12 +218,6 @@ def _lists(
             for name, column in columns.items()
             if column is not None
         }
-
-
-def _has_tags(column: list[Expr]) -> bool:
-    """Whether one of the texts in a list has double braces, which Argo replaces in its own items, or fails."""
-    texts = [item.value for item in column if isinstance(item, Const) and isinstance(item.value, str)]
-    return any("{" * 2 in text for text in texts) and all(isinstance(item, Const) for item in column)
 
 
 def in_order(thing: object) -> list[object] | None:

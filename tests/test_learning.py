@@ -239,6 +239,22 @@ def test_every_point_of_a_small_space_is_tried_once(capsys: pytest.CaptureFixtur
     assert [metric is None for _, metric in told].count(True) == 3 + 2
 
 
+def test_choices_that_are_escaped_arrive_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["{b}", "$(c)", "{{d}}"]
+    source = PIPELINE.format(
+        words="uniform",
+        parameters="kind: str, share: float",
+        body=f"return float({texts}.index(kind))",
+        over=f'{{"kind": {texts}, "share": uniform(0.0, 1.0)}}',
+        asked="search=Tpe(startup=6), trials=9, parallel=3",
+    )
+    Path("pipeline.py").write_text(source, encoding="utf-8")
+    assert flowdsl(shlex.split("run pipeline.py --name one")) == 0
+    tried = [(one["values"]["kind"], one["values"]["return"]) for one in rounds("one", capsys)]
+    assert len(tried) == 9
+    assert {*tried} == {(text, float(number)) for number, text in enumerate(texts)}
+
+
 def test_a_search_without_a_usable_trial_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     Path("pipeline.py").write_text(PIPELINE.format(**FEW), encoding="utf-8")
     spaces = "layers=7,8 'rate=uniform(0.1,1)' --metric max --trials 13 --parallel 4 --search tpe"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks.body import calls_by_target
 from flowdsl.compiler.checks.branches import uses
+from flowdsl.compiler.forms import tagged
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.mistakes.texts import TextType
 from flowdsl.tracing.trace import Call, rewritten
@@ -61,11 +62,11 @@ def _texts(expr: Expr) -> Iterator[Join]:
 
 
 def _taken(loop: Loop) -> Collection[str]:
-    """The parameters whose items Argo takes out of lists: all, unless each item is known now."""
+    """The parameters whose items Argo takes out of lists: all, unless the items stand in the manifest."""
     if loop.rows is None:
         return loop.lists
     known = all(type(leaf) in _KNOWN for _, item in loop.computed for leaf in leaves(item))
-    return () if known else loop.rows[0]
+    return () if known and not tagged(loop) else loop.rows[0]
 
 
 class _Origins:

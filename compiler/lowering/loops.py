@@ -24,6 +24,7 @@ from flowdsl.compiler.forms import (
     part_types,
     port_names,
     ports,
+    tagged,
     undigested,
 )
 from flowdsl.compiler.lowering.ask_script import POINTS, Texts
@@ -87,7 +88,7 @@ class Loops:
         kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
         kinds |= dict.fromkeys(found, t.TEXT)
         rest = [expr for row in rows for expr in row.values() if type(expr) is not Const]
-        if all(map(_is_static, rest)):
+        if all(map(_is_static, rest)) and not tagged(loop):
             self._static(plan, rows, kinds)
         else:
             self._over(
@@ -151,7 +152,10 @@ class Loops:
         learnt = plan.call.loop.learnt if plan.call.loop is not None else None
         points = None if learnt is None else _points(learnt, number, texts, kinds)
         choices = [] if points is None else [*points.choices.values(), [*points.defaults.values()]]
-        if all(_plain("".join(column)) for column in (*columns, *choices)):
+        escaped = (
+            '"\\' if points is None else '"\\{$'
+        )  # in JSON: by the compiler, or by the script of a search
+        if all(_plain("".join(column), escaped) for column in (*columns, *choices)):
             plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
             fields[INDEX] = Item(number, t.TEXT)
@@ -360,6 +364,6 @@ def _texts(column: list[Expr], kind: t.Type) -> list[str]:
     return [text_of(expr, kind) for expr in column]
 
 
-def _plain(text: str) -> bool:
-    """Whether Argo passes on a text in a map unchanged: nothing in it needs escaping in JSON."""
-    return '"' not in text and "\\" not in text and text.isprintable()
+def _plain(text: str, escaped: str) -> bool:
+    """Whether Argo passes on a text in a map unchanged: nothing in it is escaped in JSON."""
+    return text.isprintable() and not any(sign in text for sign in escaped)

@@ -380,9 +380,12 @@ def texts(plain: Plain, m: Any, volumes: Volumes, text: str = 'it\'s "$(HOME)" $
     plain("show", m.show, labelled, {"k": [given, 1, None, {"{{": 2.5}], "e": text})
     for number, one in enumerate(m.HARD):
         plain(f"same.same({number})", m.same, one)
-    prompts = product(["Dear {{ name }}", "$$ {{a.b}}"], [1, 2])
-    for number, (prompt, times) in enumerate(prompts):
-        plain(f"count.count({number})", m.count, prompt, times)
+    first, *others = [
+        plain(f"count.count({number})", m.count, *one)
+        for number, one in enumerate(product(m.PROMPTS, [1, 2]))
+    ]
+    tried = [plain(f"tried.count({number})", m.count, one, 3) for number, one in enumerate(m.PROMPTS)]
+    plain("lengths", m.same, f"{first} of {len(others)}, {max(tried)}")
     plain.given("variables", m.variables, ["$(FIRST) $$ $HOME 5$", "1", "$(FIRST)", '{"a": {"b": {}}}'])
     plain("braces", m.braces, given)
     file = plain("write", m.write, given)

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowdsl import command, container, fan_out, grid, output, pipeline, run, step
+from flowdsl import command, container, fan_out, grid, maximize, output, pipeline, run, step, sweep
 
 PYTHON = "python:3.12-slim"
+PROMPTS = ["Dear {{ name }}", "$$ {{a.b}}"]
 ENV = {"PRICE": "$(FIRST) $$ $HOME 5$", "FIRST": "1", "SECOND": "$(FIRST)", "BRACES": '{"a": {"b": {}}}'}
 HARD = ['say "hi"', "a\\nb\\", "\U0001f600\t\n", "$(PATH) $$", "", "{", "}}", "null", "1e-5", "y"]
 
@@ -93,7 +94,9 @@ def texts(text: str = 'it\'s "$(HOME)" $$ {x}') -> str:
     labelled = label(plain, {"a b": text, "{{x}}": "$$", 'q"': "}}"})
     show(labelled, {"k": [plain, 1, None, {"{{": 2.5}], "e": text})
     fan_out(same, over={"text": HARD})
-    fan_out(count, over=grid(prompt=["Dear {{ name }}", "$$ {{a.b}}"], times=[1, 2]))
+    first, *others = fan_out(count, over=grid(prompt=PROMPTS, times=[1, 2]))
+    tried = sweep(count.options(name="tried"), over={"prompt": PROMPTS}, objective=maximize(), times=3)
+    same.options(name="lengths")(f"{first} of {len(others)}, {tried.best}")
     variables()
     braces(plain)
     echo(plain, write(plain))
