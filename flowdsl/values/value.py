@@ -83,7 +83,12 @@ class RunTimeValue:
         return [field.name for field in kind.fields] if isinstance(kind, t.Record) else []
 
     def __getitem__(self, key: Any) -> Any:
-        return value(item(used(self), key))
+        expr = used(self)
+        parts = _parts_of(expr) if type(key) is slice else None
+        if parts is None:
+            return value(item(expr, key))
+        cut: list[Any] = [*map(value, parts)][key]
+        return cut if isinstance(expr.type, t.Sequence) else tuple(cut)
 
     def __iter__(self) -> Iterator[Any]:
         expr = used(self)
@@ -106,6 +111,10 @@ class RunTimeValue:
         if parts is None and not isinstance(expr, Poison):
             complain("RunTimeLoop", what="counted")
         return 1 if parts is None else len(parts)
+
+    def __reversed__(self) -> Iterator[Any]:
+        parts = _parts_of(used(self))
+        return _refused("reversed()")(self) if parts is None else map(value, reversed(parts))
 
     def __contains__(self, item: object) -> bool:
         return bool(_refuse(self, "RunTimeLoop", what="searched"))
@@ -573,7 +582,6 @@ def _install() -> None:
         "floor": "floor()",
         "ceil": "ceil()",
         "round": "round()",
-        "reversed": "reversed()",
     }
     for name, operator in unary.items():
         setattr(RunTimeValue, f"__{name}__", _refused(operator))

@@ -326,6 +326,7 @@ def unpacked(
     (letter, zero), (other, one) = loop("fold", m.fold, range(2))
     if first.loss > least:
         plain("show", m.show, first.model, [each.model for each in others], sum(sizes) / len(sizes))
+    plain("odd", m.size, "odd", sum(sizes[1::2]) + 2 * next(reversed(sizes)))
     nested = [loop(f"part.part({n}).size", m.size, ["a", "bb"], [base] * 2) for n, base in enumerate((1, 3))]
     for number, (name, sized) in enumerate(zip((letter, other), nested, strict=True), 1):
         plain(f"size-{number}", m.size, name, sized[1] + zero + one)

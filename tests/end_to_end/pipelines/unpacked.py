@@ -1,4 +1,4 @@
-"""The results of loops whose items are known, taken apart by Python: unpacked, looped over, counted and added up."""
+"""The results of loops whose items are known, taken apart by Python: unpacked, cut, counted and added up."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -47,5 +47,6 @@ def unpacked(rates: list[float] = [0.25], least: float = 0.1) -> None:  # noqa: 
     (letter, zero), (other, one) = fan_out(fold, over={"number": range(2)})
     with when(first.loss > least):
         show(first.model, [each.model for each in others], sum(sizes) / len(sizes))
+    size.options(name="odd")("odd", sum(sizes[1::2]) + 2 * next(reversed(sizes)))
     for name, nested in zip((letter, other), fan_out(part, over={"base": [1, 3]}), strict=True):
         size(name, nested[1] + zero + one)
