@@ -74,6 +74,17 @@ def chain(number: int) -> Json:
     return workflow({"name": "main", "dag": {"tasks": tasks}}, leaf())
 
 
+def followers(number: int) -> Json:
+    """Tasks that all follow one with an exit hook, and come before one."""
+    hook = {"exit": {"template": "leaf"}}
+    between: list[Json] = [
+        {"name": f"t{one}", "template": "leaf", "depends": "first"} for one in range(number // 2)
+    ]
+    last = {"name": "last", "template": "leaf", "dependencies": [one["name"] for one in between]}
+    tasks = [{"name": "first", "template": "leaf", "hooks": hook}, *between, last]
+    return workflow({"name": "main", "dag": {"tasks": tasks}}, leaf())
+
+
 def steps(number: int) -> Json:
     """Lists of 100 sequential steps, all of them skipped."""
     groups = [[{"name": f"s{one}", "template": "leaf", "when": "1 == 2"}] for one in range(100)]
@@ -130,6 +141,7 @@ SHAPES = [
     loop_that_is_skipped,
     chains,
     chain,
+    followers,
     steps,
     suspensions,
     loop_of_pods,

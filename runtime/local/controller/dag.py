@@ -131,8 +131,13 @@ class Dag(Frame):
     def _hooks_before(self, task: Task) -> Iterator[Node]:
         """The running hooks of a task's dependencies, which may have started after these had settled."""
         for before in (self.tasks[name] for name in task.before):
-            if before.node is not None and (before.holder.get("hooks") or before.holder.get("onExit")):
-                yield from (one for one in before.node.children.values() if one.hooked and not one.fulfilled)
+            yield from self._running_hooks(before)
+
+    def _running_hooks(self, task: Task) -> list[Node]:
+        """The running hooks of a task, which are among its children, as whatever follows it."""
+        if task.node is None or task.hooks is None or not task.hooks.open:
+            return []
+        return [one for one in task.node.children.values() if one.hooked and not one.fulfilled]
 
     def _behind_hooks(self, task: Task, begin: Callable[[], None]) -> bool:
         """Whether a task that waits for a free place also waits for a hook that got one before it."""
@@ -289,8 +294,9 @@ class Dag(Frame):
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a task or round until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
-        if loop is None and task.before:
-            self.run.when_fulfilled(node, partial(self._leave_behind, task))
+        hooked = [one for one in (self.tasks[name] for name in task.before) if one.hooks is not None]
+        if loop is None and hooked:
+            self.run.when_fulfilled(node, partial(self._leave_behind, hooked))
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
             self.run.held[node.id] = partial(loop.postpones, loop.place(node))
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
@@ -328,17 +334,19 @@ class Dag(Frame):
         """Whether something unfinished leads to a node: the loop it is a round of, or a task after its own."""
         if node is not task.node:
             return task.node is not None and not task.node.fulfilled
+        return self._leads_to(task)
+
+    def _leads_to(self, task: Task) -> bool:
         behind = (one.node for one in task.after)
         return task.name in self.last or any(one is None or not one.fulfilled for one in behind)
 
-    def _leave_behind(self, task: Task) -> None:
+    def _leave_behind(self, hooked: list[Task]) -> None:
         """Leave the hooks of tasks to which nothing unfinished leads any more, as Argo does not visit them again."""
-        for before in (self.tasks[name] for name in task.before):
-            if before.node is not None and not self.over and not self.looks_at(before, before.node):
-                for hook in before.node.children.values():
-                    if hook.hooked and not hook.fulfilled and self.run.needs_passes(hook):
-                        self.run.leave(hook)
-                        self.lost = f"{hook.name}: a hook, which is left when what follows its task has ended"
+        for task in hooked:
+            for hook in self._running_hooks(task):
+                if not self.over and self.run.needs_passes(hook) and not self._leads_to(task):
+                    self.run.leave(hook)
+                    self.lost = f"{hook.name}: a hook, which is left when what follows its task has ended"
 
     def comes_to(self, node: Node) -> bool:
         """Whether something unfinished leads to the task of a node."""

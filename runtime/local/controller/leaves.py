@@ -112,6 +112,7 @@ def _note_containers(run: Run, execution: Leaf, node: Node, template: Json) -> N
     for name, before in _containers(template):
         child = run.new_node(f"{node.name}.{name}", "Container", PENDING, node, call.holder, call.base)
         child.hooked, child.retried = node.hooked, node.retried
+        node.composed = True
         for parent in [run.nodes[f"{node.name}.{one}"] for one in before] or [node]:
             parent.adopt(child)
 

@@ -33,6 +33,7 @@ class Node:
         "announced",
         "boundary",
         "children",
+        "composed",
         "daemoned",
         "deadline",
         "display",
@@ -95,6 +96,8 @@ class Node:
         self.daemoned = False
         self.runs = False
         """Whether its pod has started and not ended: until then no successor starts, whatever its phase."""
+        self.composed = False
+        """Whether it is a pod with a node for each of its containers, as that of a containerSet."""
         self.ip = ""
         self.deadline: tuple[float, str] | None = None
         """When its pod is stopped, and with which message instead of its own."""
@@ -243,8 +246,8 @@ def ends(node: Node) -> list[Node]:
                 found.append(at)
             case "Pod" if not (at.template or at.template_ref):  # Argo does not find an inline template again
                 found.append(at)
-            case "Pod" if not any(child.boundary is at for child in at.children.values()):
-                found.append(at)  # not a containerSet
+            case "Pod" if not at.composed:
+                found.append(at)
             case "Pod" | "Container" | "TaskGroup":
                 if at.announced:
                     raise Panic("was unable to obtain child node for child")
