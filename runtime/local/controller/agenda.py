@@ -77,8 +77,8 @@ class Agenda:
             queue.clear()
 
     def resume(self) -> None:
-        """Queue again what was left."""
-        self._now.extend(self._stalled)
+        """Queue again what was left, for when all else is done in this pass: timers do not wait for it."""
+        self._last.extend(self._stalled)
         self._stalled.clear()
 
     def work(self) -> None:

@@ -294,8 +294,8 @@ class Dag(Frame):
     def watch(self, task: Task, node: Node) -> None:
         """Follow the node of a task or round until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
-        hooked = [one for one in (self.tasks[name] for name in task.before) if one.hooks is not None]
-        if loop is None and hooked:
+        befores = [self.tasks[name] for name in task.before] if loop is None else []
+        if hooked := [one for one in befores if one.hooks is not None]:
             self.run.when_fulfilled(node, partial(self._leave_behind, hooked))
         if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
             self.run.held[node.id] = partial(loop.postpones, loop.place(node))
