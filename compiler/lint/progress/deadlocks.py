@@ -132,8 +132,12 @@ def handed_on(view: View) -> Iterator[Problem]:
                 written = string(lock, "name")
                 key = _lock(view, {**lock, "name": _filled(written, given)})
                 path = (*callee.path, *_MUTEXES, index)
-                named = any(tag[1].strip() in given for tag in TAG.finditer(written))
-                if named and key in held and path not in told:
+                own = {
+                    each
+                    for tag in TAG.finditer(written)
+                    if not (each := tag[1].strip()).startswith("workflow.")
+                }
+                if own and own <= given.keys() and key in held and path not in told:
                     told.add(path)
                     yield Problem(path, LockInside(callee.title, f"`{caller.title}`", f"`{key[1]}`"))
 
