@@ -530,3 +530,10 @@ def test_an_expression_is_judged_or_refused_however_deep_it_is(form: str) -> Non
     for count in range(96, 204, 5):
         found(count)
     assert found(3000) == {"FD547"}
+
+
+@pytest.mark.parametrize("source", ["print({}1)".format("-" * 100_000), "print({}b)".format("a." * 50_000)])
+def test_a_script_that_is_too_deep_for_python_is_left_alone(source: str) -> None:
+    script = {"image": "python:3.12", "command": ["python"], "source": source}
+    document = workflow({"name": "main", "script": script})
+    assert [problem.finding.code for problem in lint(document, rules=package.WRITTEN)] == []

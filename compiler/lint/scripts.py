@@ -38,7 +38,13 @@ def is_python(words: Sequence[str]) -> bool:
 
 
 def parse(source: str) -> ast.Module:
-    """The syntax tree of a script. Raises what `ast.parse` raises; what Python warns of is its author's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source)
+    """The syntax tree of a script. Raises SyntaxError, or ValueError for what Python's parser has no room for.
+
+    What Python warns of is its author's.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (MemoryError, RecursionError) as error:
+        raise ValueError("too deep") from error

@@ -136,7 +136,7 @@ def result(call: Call) -> str | None:
         return next(_printed(call), None)
     try:
         body = parse(words[2]).body if len(words) == 3 and words[1] == "-c" else []
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return None
     match body:
         case [ast.Expr(ast.Call(ast.Name("print"), [ast.Constant(value)], []))] if "{{" not in words[2]:
@@ -152,10 +152,16 @@ def prints_flags(call: Call) -> bool:
         return False
     try:
         calls = [each for each in ast.walk(parse(words[2])) if isinstance(each, ast.Call)]
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return False
     printed = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == "print"]
-    return len(printed) == 1 and len(printed[0].args) == 1 and _is_flag(printed[0].args[0])
+    if (
+        len(printed) != 1
+        or len(printed[0].args) != 1
+        or any(each.arg == "file" for each in printed[0].keywords)
+    ):
+        return False
+    return _is_flag(printed[0].args[0])
 
 
 def _is_flag(node: ast.expr) -> bool:
@@ -252,7 +258,7 @@ def _lines_of_python(source: str) -> Iterator[str]:
     """Lines that Python certainly prints, and that are not JSON: texts, and lists of single-quoted texts."""
     try:
         body = parse(source).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return
     values: dict[str, ast.expr] = {}
     for each in body:
