@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
-from flowdsl.compiler.lint.pods.mounts import NEVER_WRITTEN
+from flowdsl.compiler.lint.pods.mounts import NEVER_WRITTEN, is_in, place_of
 from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -42,7 +42,7 @@ def unwritten(view: View) -> Iterator[Problem]:
         volumes = {**shared, **by_name(entries(template.data, "volumes"))}
         inputs = [string(each, "path").rstrip("/") for each in entries(template.data, "inputs", "artifacts")]
         for path, name, file in files:
-            brought = any(each and _is_in(file, each) for each in inputs)
+            brought = any(each and is_in(file, each) for each in inputs)
             if not brought and _writes(text, file) and (gives := _read_only(container, volumes, file)):
                 finding = NeverGiven(name, gives)
                 yield Problem(
@@ -53,7 +53,7 @@ def unwritten(view: View) -> Iterator[Problem]:
             each
             for each in files
             if each[2].rpartition("/")[2] not in text
-            and not any(_is_in(each[2], place) or _is_in(place, each[2]) for place in places)
+            and not any(is_in(each[2], place) or is_in(place, each[2]) for place in places)
         ]
         is_plain = bool(missing) and _writes_nothing_else(command_line(template))
         written = {match[1] for match in _WRITTEN.finditer(text)}
@@ -84,19 +84,18 @@ def _writes(text: str, file: str) -> bool:
 
 def _read_only(container: Object, volumes: Mapping[str, Object], file: str) -> str:
     """Why a container cannot write a file; empty if it can."""
-    mounts = [each for each in entries(container, "volumeMounts") if _is_in(file, _place(each))]
+    mounts = [each for each in entries(container, "volumeMounts") if is_in(file, place_of(each))]
     if not mounts:
         closed = inside(container, "securityContext").get("readOnlyRootFilesystem") is True
-        return f"`{file}` is in no volume, and the image is read-only" if closed else ""
-    mount = max(mounts, key=lambda each: len(_place(each)))
+        of_image = not file.startswith(
+            ("/dev/", "/var/run/argo/")
+        )  # which the container gets beside its image
+        return f"`{file}` is in no volume, and the image is read-only" if closed and of_image else ""
+    mount = max(mounts, key=lambda each: len(place_of(each)))
     name = string(mount, "name")
     volume = volumes.get(name) or {}
     closed = mount.get("readOnly") is True or any(kind in volume for kind in NEVER_WRITTEN)
     return f"volume `{name}` is read-only" if closed else ""
-
-
-def _place(mount: Object) -> str:
-    return string(mount, "mountPath").rstrip("/")
 
 
 def _in_set(template: Template, files: list[tuple[Path, str, str]]) -> Iterator[Problem]:
@@ -108,7 +107,7 @@ def _in_set(template: Template, files: list[tuple[Path, str, str]]) -> Iterator[
         return
     mounts = [*entries(group, "volumeMounts"), *entries(main, "volumeMounts")]
     for path, name, file in files:
-        if file.rpartition("/")[2] in _text(main) or any(_is_in(file, _place(each)) for each in mounts):
+        if file.rpartition("/")[2] in _text(main) or any(is_in(file, place_of(each)) for each in mounts):
             continue
         writer = next((each for each in containers if _writes(_text(each), file)), None)
         if writer is not None:
@@ -144,10 +143,6 @@ def _places(template: Template) -> set[str]:
     mounts = (string(each, "mountPath") for each in entries(container, "volumeMounts"))
     inputs = (string(each, "path") for each in entries(template.data, "inputs", "artifacts"))
     return {each.rstrip("/") for each in (*mounts, *inputs) if each}
-
-
-def _is_in(file: str, folder: str) -> bool:
-    return file == folder or file.startswith(f"{folder}/")
 
 
 def _writes_nothing_else(words: list[str]) -> bool:
@@ -199,7 +194,7 @@ def _is_plain_python(source: str) -> bool:
     """Whether a script in Python uses only modules that open no files by themselves, and names those that it opens."""
     try:
         tree = parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError):
         return False
     named: set[int] = set()
     for node in ast.walk(tree):

@@ -275,6 +275,16 @@ def _lies_in(path: str, folder: str) -> bool:
     return known and path != folder and path.startswith(f"{folder.rstrip('/')}/")
 
 
+def place_of(mount: Object) -> str:
+    """The folder or file of a mount, without a slash at its end."""
+    return string(mount, "mountPath").rstrip("/")
+
+
+def is_in(file: str, place: str) -> bool:
+    """Whether a path is a place, or lies in it."""
+    return file == place or file.startswith(f"{place}/")
+
+
 def _clean(path: str) -> str:
     """The normalized path of an artifact, as Argo mounts it. Source: Argo Workflows, CleanPath."""
     plain = path.startswith("/") and "{{" not in path and ".." not in path

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import arguments
+from flowdsl.compiler.lint.pods.mounts import is_in, place_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
@@ -14,7 +15,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object
 
 
@@ -54,23 +55,24 @@ def executable(view: View) -> Iterator[Problem]:
     shared = by_name(entries(view.spec, "volumes"))
     for template, place, container in view.containers:
         program: str = next(iter(container.get("command") or ()), "")
-        mounts = entries(container, "volumeMounts") if program.startswith("/") else ()
-        if not mounts or view.is_patched(template):
+        mounts = [each for each in entries(container, "volumeMounts") if is_in(program, place_of(each))]
+        if not mounts or "{{" in program or "$(" in program or view.is_patched(template):
             continue
         own = by_name(entries(template.data, "volumes"))
-        for mount in mounts:
-            name, at = string(mount, "name"), string(mount, "mountPath").rstrip("/")
-            found = _mode(own.get(name) or shared.get(name) or {}, program, at, string(mount, "subPath"))
-            if found is not None and not found[1] & 0o111:
-                way = f"[{'python' if program.endswith('.py') else 'sh'}, {program}]"
-                finding = NotExecutable(program, name, f"{found[1]:04o}", found[0], way)
-                yield Problem((*template.path, *place, "command", 0), finding)
+        mount = max(mounts, key=lambda each: len(place_of(each)))  # it hides what the others have there
+        name = string(mount, "name")
+        found = _mode(own.get(name) or shared.get(name) or {}, program, mount)
+        if found is not None and not found[1] & 0o111:
+            way = f"[{'python' if program.endswith('.py') else 'sh'}, {program}]"
+            finding = NotExecutable(program, name, f"{found[1]:04o}", found[0], way)
+            yield Problem((*template.path, *place, "command", 0), finding)
 
 
-def _mode(volume: Object, program: str, at: str, part: str) -> tuple[str, int] | None:
+def _mode(volume: Object, program: str, mount: Object) -> tuple[str, int] | None:
     """The mode of a program in a volume, and the field for it, if it is a file of a ConfigMap or Secret there."""
+    at, part = place_of(mount), string(mount, "subPath")
     file = part if program == at else program.removeprefix(f"{at}/")
-    if not file or file == program or "{{" in at + part or (part and program != at) or "/" in file:
+    if not file or "{{" in part or (part and program != at) or "/" in file:
         return None
     for kind in ("configMap", "secret"):
         source = inside(volume, kind)
@@ -83,40 +85,43 @@ def _mode(volume: Object, program: str, at: str, part: str) -> tuple[str, int] |
 
 
 def seen(view: View) -> Iterator[Problem]:
-    """Sidecars and init containers have the mounts and artifacts whose paths they name.
+    """Sidecars and init containers have the artifacts whose paths they name, and init containers the volumes.
 
-    Source: Argo Workflows, addInitContainers and addSidecars, which follow addInputArtifactsVolumes.
+    A sidecar may have a folder of its image at the path of a volume, such as a database its `/data`. Source:
+    Argo Workflows, addInitContainers and addSidecars, which follow addInputArtifactsVolumes.
     """
     for template in view.templates:
         beside = [each for each in template.containers if each[0][0] in ("initContainers", "sidecars")]
-        known = _known(template) if beside and not view.is_patched(template) else {}
-        for place, container in beside if known else ():
+        if not beside or view.is_patched(template):
+            continue
+        inputs = entries(template.data, "inputs", "artifacts")
+        artifacts = [
+            (at, string(each, "name")) for each in inputs if (at := string(each, "path").rstrip("/"))
+        ]
+        mounts = entries(inside(template.data, template.body), "volumeMounts")
+        volumes = [
+            (at, string(each, "name")) for each in mounts if (at := place_of(each)) and at not in _IN_IMAGES
+        ]
+        for place, container in beside:
             path = (*template.path, *place)
             if container.get("mirrorVolumeMounts"):
                 continue
-            own = [string(each, "mountPath").rstrip("/") for each in entries(container, "volumeMounts")]
+            own = entries(container, "volumeMounts")
+            taken = {string(each, "name") for each in own}
+            places = {at: f"the artifact `{name}`" for at, name in artifacts}
+            if place[0] == "initContainers":
+                places |= {at: "in a volume" for at, name in volumes if name not in taken}
             for where, word in arguments(container, path):
                 for found in _PATH.finditer(word):
-                    at = next((each for each in known if _is_in(found[0], each)), None)
-                    if at is not None and not any(_is_in(found[0], each) for each in own):
-                        finding = NotSeen(found[0], known[at], string(container, "name"))
+                    what = next((said for at, said in places.items() if is_in(found[0], at)), None)
+                    if what is not None and not any(is_in(found[0], place_of(each)) for each in own):
+                        finding = NotSeen(found[0], what, string(container, "name"))
                         yield Problem(where, finding, part=found.span())
                         break
 
 
 _PATH = regex(r"(?<![\w.~/{}$:-])(?:/[\w.-]+)+")
 """A path from the root, and not the end of another one or of an address."""
-
-
-def _known(template: Template) -> dict[str, str]:
-    """The paths that are mounted for the step itself, each with what is there."""
-    owner = inside(template.data, template.body)
-    mounts = [string(each, "mountPath").rstrip("/") for each in entries(owner, "volumeMounts")]
-    known = {at: "in a volume" for at in mounts if at.count("/") and at not in _IN_IMAGES}
-    for each in entries(template.data, "inputs", "artifacts"):
-        if at := string(each, "path").rstrip("/"):
-            known[at] = f"the artifact `{each.get('name')}`"
-    return known
 
 
 _IN_IMAGES = (
@@ -133,7 +138,3 @@ _IN_IMAGES = (
     "/dev/shm",
 )
 """Folders that an image has anyway."""
-
-
-def _is_in(file: str, folder: str) -> bool:
-    return file == folder or file.startswith(f"{folder}/")
