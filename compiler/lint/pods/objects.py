@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from flowdsl.diagnostic import suggest
 from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterator
 
     import yaml
@@ -63,12 +63,13 @@ def resource_manifests(view: View) -> Iterator[Problem]:
 
 
 def owners(view: View) -> Iterator[Problem]:
-    """Objects are in the namespace of the run that owns them. Source: Kubernetes, attemptToDeleteItem."""
-    home = string(view.metadata, "namespace")
+    """Objects are in the namespace of the run that writes and owns them. Source: Kubernetes, attemptToDeleteItem."""
+    home = "" if view.kind == "ClusterWorkflowTemplate" else string(view.metadata, "namespace")
     for template in view.templates if home else ():
         resource: Object = template.data.get("resource") or {}
         manifest: str = resource.get("manifest") or ""
-        if not resource.get("setOwnerReference") or "namespace" not in manifest:
+        writes = resource.get("setOwnerReference") and resource.get("action") not in ("get", "delete")
+        if not writes or "namespace" not in manifest:
             continue
         for each in documents_in(manifest) or ():
             metadata = each.get("metadata") if is_mapping(each) else None
@@ -76,7 +77,11 @@ def owners(view: View) -> Iterator[Problem]:
             if away != home and WORD not in away:
                 found = f"the object is in `{away}`, and the run that owns it in `{home}`"
                 way = "remove `setOwnerReference`: Kubernetes deletes an object whose owner is elsewhere"
-                yield Problem((*template.path, "resource", "manifest"), ResourceManifest(found, way))
+                place = re.search(rf"\bnamespace['\"]?\s*:\s*['\"]?({re.escape(away)})", manifest)
+                part = None if place is None else place.span(1)
+                yield Problem(
+                    (*template.path, "resource", "manifest"), ResourceManifest(found, way), part=part
+                )
 
 
 def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]:
