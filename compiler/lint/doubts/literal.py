@@ -165,7 +165,7 @@ def sources(view: View) -> Iterator[Problem]:
 
 
 _FIRST_LINE = regex(r"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(\S+).*")
-_OF_BASH = regex(r"\[\[|=\(|<<<|[<>]\(|\$\{\w+\[|&>|\{\d+\.\.\d+\}")
+_OF_BASH = regex(r"\[\[\s|=\(|<<<|[<>]\(|\$\{\w+\[|&>|\{\d+\.\.\d+\}")
 """What bash has, and other shells have not."""
 
 
@@ -213,7 +213,7 @@ def _unreadable(source: str, path: Path) -> Iterator[Problem]:
             f"Python cannot read line {error.lineno} of the source", error.msg, "correct it"
         )
         yield Problem(path, finding, part=part)
-    except (ValueError, RecursionError):
+    except ValueError:
         return
 
 
@@ -277,10 +277,11 @@ def braces(view: View) -> Iterator[Problem]:
                     finding = LiteralTag(name, "Argo fills in two braces", f"write `{{{{{name}}}}}`")
                     yield Problem(path, finding, part=found.span())
             for found in _ONE_NAME.finditer(text):
-                owner = next((each for each in _OWNERS if each + found[1] in known), None)
-                if owner is not None and found[1] not in _OF_ARGO:
-                    way = f"write `{{{{{owner}{found[1]}}}}}`"
-                    finding = LiteralTag(found[1], "no variable of Argo has this name", way, owner + found[1])
+                name = next((each + found[1] for each in _OWNERS if each + found[1] in known), "")
+                written = name and re.search(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", text)
+                if name and not written and found[1] not in _OF_ARGO:
+                    way = f"write `{{{{{name}}}}}`, or ignore this where the braces belong to the text"
+                    finding = LiteralTag(found[1], "no variable of Argo has this name", way, name)
                     yield Problem(path, finding, part=found.span(1))
 
 

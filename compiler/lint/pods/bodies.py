@@ -132,7 +132,7 @@ def programs(view: View) -> Iterator[Problem]:
             yield Problem(words[0][0], NoProgram(words[0][1], way))
         elif words and program([words[0][1]]) in SHELLS:
             at, file = _file_of_shell(words[1:])
-            if is_command_line(file):
+            if is_command_line(file) and not _SPACED.fullmatch(file):
                 way = f"`-c` before it, with which `{program([words[0][1]])}` runs a text"
                 yield Problem(at, NoProgram(short(file), way))
 
@@ -153,6 +153,8 @@ def _file_of_shell(words: list[tuple[Path, str]]) -> tuple[Path, str]:
 
 _WITHOUT_TEXT = regex(r"[-+][aefhlmnuvxo]+|--login|--norc|--noprofile|--posix")
 """Options of a shell that runs a file, and neither a text nor its input."""
+_SPACED = regex(rf"(?!(?:{'|'.join(SHELLS)}) )[\w.-]+(?: [\w.-]+)*\.sh")
+"""The name of a script with spaces in it, in the working directory."""
 
 
 def short(text: str) -> str:
