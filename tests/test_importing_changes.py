@@ -35,6 +35,8 @@ SILENT = {
     r"items 0 spec templates 2\b.*": "no run comes to it",
     r".* outputs parameters 0 name": "an output that is the only one has no name",
     r"defaults 1 spec entrypoint": "it has one template, which is a function alone",
+    r"amounts 0 .* defaultMode": "the modes are the usual ones",
+    r"amounts 0 .* container name": "Argo has a name of its own for it",
     r"defaults 1 .* value": "it needs a run, whatever it is, which is said",
     r"amounts 0 spec volumes 0 secret defaultMode": "it is the default, 0644",
 }
