@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
 """The shells whose options are read."""
-_BEFORE = ("env", "busybox")  # programs that run the shell named after them
+_BEFORE = ("env", "busybox")  # programs that run the one named after them
 
 
 def program(words: Sequence[str | None]) -> str:
@@ -17,15 +17,20 @@ def program(words: Sequence[str | None]) -> str:
     return words[0].rpartition("/")[2] if words and words[0] is not None else ""
 
 
+def program_at(words: Sequence[str | None]) -> int:
+    """The place of the program that runs in the end."""
+    return 1 if program(words) in _BEFORE else 0
+
+
 def shell_text_at(words: Sequence[str | None]) -> int | None:
     """The place of the text that a shell runs: behind its options, one of which has `c`. None if there is none.
 
     A word that is not known is None. Source: POSIX, `sh`, and the manual of bash.
     """
-    first = 2 if program(words) in _BEFORE else 1
-    if program(words[first - 1 :]) not in SHELLS:
+    at, asked = program_at(words), False
+    if program(words[at:]) not in SHELLS:
         return None
-    at, asked = first, False
+    at += 1
     while at < len(words) and (word := words[at]) is not None and word[:1] in ("-", "+"):
         at += 1
         if word in ("-", "--"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.layout import Parts
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.tree import inside, is_list, is_mapping
-from flowdsl.grammar.command_line import shell_text_at
+from flowdsl.grammar.command_line import program_at, shell_text_at
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -29,26 +29,33 @@ def paths(target: Function) -> dict[str, str]:
     }
 
 
-#: The option behind which a program gets its script.
-_BEHIND = {"sh": "c", "python": "c", "node": "e"}
+#: The word behind which a program gets its script: the options in it before the letter that says so, and behind that.
+_ASKS = {
+    "sh": regex(r"-(?!-)([^c]*)c(.*)"),
+    "python": regex(r"-([^-WXcm]*)c()"),  # what follows the others in a word is their value
+    "node": regex(r"-()e()"),
+}
 
 
 def script_at(words: Sequence[str], kind: str) -> int | None:
     """The position of the script in a command such as `sh -c`."""
     if kind == "sh":
         return shell_text_at(words)
-    for index, word in enumerate(words[1:-1], 1):
-        if not word.startswith("-"):
+    for index in range(program_at(words) + 1, len(words) - 1):
+        if not words[index].startswith("-"):
             break
-        if word.endswith(_BEHIND[kind]):
+        if _ASKS[kind].fullmatch(words[index]):
             return index + 1
     return None
 
 
 def without_script(word: str, kind: str) -> str:
     """A word before the script as it is when the program gets a file; empty if it is not needed."""
-    said = word.startswith("-") and not word.startswith("--")
-    return (word.replace(_BEHIND[kind], "", 1) if said else word).removesuffix("-" if said else "")
+    asks = _ASKS[kind].fullmatch(word)
+    if asks is None:
+        return word
+    options = "".join(asks.groups())
+    return options and f"-{options}"
 
 
 def undoubled(text: str) -> str:

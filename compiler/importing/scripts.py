@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.importing.programs import in_javascript, in_python
 from flowdsl.compiler.importing.shells import in_shell
 from flowdsl.compiler.importing.spans import Refused
-from flowdsl.grammar.command_line import SHELLS, program
+from flowdsl.grammar.command_line import SHELLS, program, program_at
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
@@ -38,9 +38,7 @@ class Script(NamedTuple):
 
 def language(words: Sequence[str]) -> str:
     """The interpreter of a script, from the words of its command: `sh`, `python`, `node`, or an empty text."""
-    first = program(words)
-    if first in ("env", "busybox"):
-        first = program(words[1:])
+    first = program(words[program_at(words) :])
     if first in SHELLS:
         return "sh"
     if _PYTHON.fullmatch(first):

@@ -31,9 +31,37 @@ def named(who: str) -> None:
     command("bash", "-c", "-x", 'echo "$0 $WHO"', who, env={"WHO": who})
 
 
+@container(image="python:3.12-slim")
+def once(who: str) -> None:
+    source = """
+        import os
+        print(("hello " + os.environ["WHO"]))
+    """
+    command(
+        "env",
+        "python",
+        "-Xtracemalloc",
+        "-Wonce",
+        "-B",
+        source=source,
+        env={"WHO": who},
+    )
+
+
+@container(image="node:22-slim")
+def quiet(who: str) -> None:
+    source = """
+        const who = process.env["WHO"]
+        console.log(who)
+    """
+    command("node", "--unhandled-rejections=none", source=source, env={"WHO": who})
+
+
 @pipeline
 def shells(who: str = "you") -> None:
     traced(who=who)
     piped(who=who)
     together(who=who)
     named(who=who)
+    once(who=who)
+    quiet(who=who)
