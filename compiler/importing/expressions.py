@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.model import OTHER, SIGNS, Asked, Value
 from flowdsl.compiler.importing.ports import Port, as_text, is_number, number
-from flowdsl.compiler.importing.texts import formatted, in_text
+from flowdsl.compiler.importing.texts import in_text, joined
 from flowdsl.grammar import expression as expr
 from flowdsl.grammar import expression_tree as tree
 from flowdsl.grammar import govaluate
@@ -221,14 +221,16 @@ def _computed(sign: str, left: Value | None, right: Value | None) -> Value | Non
         return None
     numbers = [one.port is not None and one.port.root.number for one in (left, right)]
     if sign == "+" and not any(numbers):
-        parts = [one.exact if one.exact is not None else one for one in (left, right)]
-        return Value(lambda: formatted(list(parts)), Port(unknown=True, text=True))
-    port = Port(unknown=True, number=True)
+        return joined([one.exact if one.exact is not None else one for one in (left, right)])
+    operands = port = Port(unknown=True, number=True)
+    if sign == "/":  # of whole numbers, too, it gives others
+        port = Port(unknown=True, number=True)
+        port.forms.discard("whole")
     for one in (left, right):
         if one.port is not None:
-            port.join(one.port)
+            operands.join(one.port)
         elif one.exact is not None:
-            port.take(one.exact)
+            operands.take(one.exact)
     return Value(lambda: f"{_operand(left)} {sign} {_operand(right)}", port)
 
 

@@ -67,6 +67,7 @@ class Value:
     exact: str | None = None  # the text, if it is a literal
     held: Asked | None = None  # of the status of a task that succeeded or was skipped: the condition
     file: Slot | None = None  # that it refers to
+    pieces: tuple[str | Value, ...] = ()  # of a text
 
 
 @dataclass

@@ -9,7 +9,7 @@ from flowdsl.compiler.importing.model import Value
 from flowdsl.compiler.importing.ports import Port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Render
@@ -27,11 +27,12 @@ def joined(parts: list[Piece]) -> Value:
     for part in parts:
         if isinstance(part, Value) and part.port is not None:
             part.port.asked(shown=True)
-    return Value(lambda: formatted(parts), Port(unknown=True, text=True))
+    return Value(lambda: formatted(parts), Port(unknown=True, text=True), pieces=tuple(parts))
 
 
 def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> str:
     """Pieces as the text of an f-string."""
+    parts = [*_opened(parts)]
     if all(isinstance(part, str) for part in parts):
         return write("".join(part for part in parts if isinstance(part, str)), "")
     written: list[str] = []
@@ -49,6 +50,15 @@ def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> 
             f"\\uf8ff{index}\\uf8ff", f"{{{code}}}", 1
         )
     return text
+
+
+def _opened(parts: Iterable[Piece]) -> Iterator[Piece]:
+    """Pieces, with those of texts among them: an f-string within another is hard to read, and often no Python."""
+    for part in parts:
+        if isinstance(part, Value) and part.pieces:
+            yield from _opened(part.pieces)
+        else:
+            yield part
 
 
 def in_text(code: Render) -> str:
