@@ -17,6 +17,7 @@ import pytest
 from flowdsl.cli.app import run
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.pods.sandbox import in_thread
 from flowdsl.runtime.local.runner import Executor, Runner
 from tests.commands import Result
 
@@ -192,6 +193,24 @@ def test_a_machine_without_more_files(folder: Path) -> None:
     )
     then = subprocess.run([*command, "--resume", "one"], capture_output=True, text=True, env=env, check=False)
     assert (then.returncode, "60 rounds\n" in then.stdout) == (0, True)
+
+
+def test_a_machine_without_more_processes(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def begin(function: Callable[[], object]) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("flowdsl.runtime.local.pods.sandbox._thread.start_new_thread", none_left)
+            in_thread(function)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("flowdsl.runtime.local.pods.context.in_thread", begin)
+        done = flowdsl("pipeline.py", "--name", "one")
+    assert (done.code, "Resource temporarily unavailable: the run is stopped" in done.err) == (4, True)
+    assert flowdsl("--resume", "one").code == 0
 
 
 @pytest.mark.parametrize("where", ["store.Store.take", "store.Store.get"])

@@ -11,7 +11,7 @@ from typing import Any
 
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.paths import Links
-from flowdsl.runtime.local.pods.sandbox import remove
+from flowdsl.runtime.local.pods.sandbox import in_thread, remove
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import Store
 from flowdsl.runtime.local.pods.supervisor_client import SupervisorClient
@@ -98,7 +98,7 @@ class Context:
             self.supervisor.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
-        """Call a slow function in a thread; `Pods.attend` raises its exceptions."""
+        """Call a slow function in a thread; `Pods.attend` raises its exceptions. Raises OSError if there is none."""
         wake = self.supervisor.wake
 
         def work() -> None:
@@ -108,4 +108,4 @@ class Context:
                 self.broken.append(error)
             wake()
 
-        threading.Thread(target=work, daemon=True).start()
+        in_thread(work)

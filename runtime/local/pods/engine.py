@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 import subprocess
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from flowdsl.runtime.local.pods.sandbox import in_thread
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.parts import part
@@ -112,4 +112,4 @@ class Run:
             finally:
                 then()
 
-        threading.Thread(target=work, daemon=True).start()
+        in_thread(work)

@@ -14,6 +14,10 @@ import os
 import stat
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NEWNS, NEWUSER, NEWPID, FS = 0x20000, 0x10000000, 0x20000000, 0x200
 RDONLY, REMOUNT, BIND, REC, PRIVATE = 1, 32, 4096, 16384, 1 << 18
 DETACH = 2
@@ -36,6 +40,14 @@ libc = ctypes.CDLL(None, use_errno=True)
 def shown(name: str) -> bool:
     """Whether programs see an entry of the host's root folder as it is."""
     return name in SHOWN or name.startswith("lib")
+
+
+def in_thread(function: Callable[[], object]) -> None:
+    """Call a function in a thread. Raises OSError if the machine has no more processes."""
+    try:
+        _thread.start_new_thread(function, ())
+    except RuntimeError:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from None
 
 
 def check(code: int, what: str) -> int:

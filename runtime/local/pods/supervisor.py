@@ -74,6 +74,7 @@ from flowdsl.runtime.local.pods.sandbox import (
     Unstarted,
     check,
     found,
+    in_thread,
     libc,
     remove,
 )
@@ -334,7 +335,10 @@ class Supervisor(Processes):
 
                 self.say({"broken": "".join(traceback.format_exception(error))})
 
-        _thread.start_new_thread(work, ())
+        try:
+            in_thread(work)
+        except OSError as error:
+            self.say({"short": error.errno})
 
     # --- one program, in its worker ---------------------------------------------------------------
 

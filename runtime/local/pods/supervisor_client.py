@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.pods.amounts import cores
+from flowdsl.runtime.local.pods.sandbox import in_thread
 from flowdsl.runtime.local.pods.slots import Amount
 
 Json = dict[str, Any]
@@ -90,7 +91,7 @@ class SupervisorClient:
                 start_new_session=True,
                 cwd="/",
             )
-        threading.Thread(target=process.wait, daemon=True).start()
+        in_thread(process.wait)
         self.control.setblocking(False)
         self.ready.register(self.answers, select.POLLIN)
 
