@@ -129,7 +129,8 @@ class Earlier:
             place(one)[1]: "none" not in part(one, "archive") and not one.get("optional") for one in artifacts
         }
         keys.pop("", None)
-        files = [self._store / key for key, sure in keys.items() if sure and key not in self._moved.values()]
+        moved = set(self._moved.values())
+        files = [self._store / key for key, sure in keys.items() if sure and key not in moved]
         gone = next((path for path in (self._store, *files) if not path.exists()), None)
         if keys and gone is not None:
             raise RunError(

@@ -190,9 +190,8 @@ class Hooks(ABC):
             # Its exit hook, and successors, start before the other hooks are checked.
             if not told and self.node.type != "TaskGroup":
                 self._due(late)
-            leaves = (
-                self.node.type == "TaskGroup" and self.exit is not None
-            )  # the end of a loop is detected last
+            # The end of a loop is detected last.
+            leaves = self.node.type == "TaskGroup" and self.exit is not None
             if not self.waits and not self._judge():
                 return
             if self.waits or leaves:

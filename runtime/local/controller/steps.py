@@ -239,9 +239,8 @@ class Steps(Frame):
                 self.exit_hook_refused(FULL)
             elif not self.starved():
                 self.group.message = FULL
-                self.group.finished = (
-                    self.group.finished or self.run.now
-                )  # Argo keeps the time of the first error
+                # Argo keeps the time of the first error.
+                self.group.finished = self.group.finished or self.run.now
                 places = self.run.parallelism if self.run.parallelism.saturated() else self.places
                 places.postponed.append(self._ask)
             return
