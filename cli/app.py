@@ -141,11 +141,13 @@ def _unfit(given: Token, argument: Argument) -> str:
 def _unknown_option(error: UnknownOptionError) -> str:
     written = _written(error)
     names = [name for argument in error.argument_collection for name in argument.names]
-    more = perhaps(written.partition("=")[0], names)
+    # The dashes would make any two short names alike.
+    like = near(written.partition("=")[0].lstrip("-"), [name[2:] for name in names if name[:2] == "--"])
+    more = "" if like is None else f"; did you mean `--{like}`?"
     if written == "--json" and "--format" in names:
         more = "; findings are shown so by --format json"
     elif others := _others(error):
-        more = f"; it is an option of {' and '.join(others)}"
+        more = f"; it is an option of {' and '.join(others) if len(others) <= _FEW else 'other commands'}"
     elif given := _parameter(error):
         more = f"; a parameter is given by {given}"
     return f"there is no option {written}{more}"
@@ -156,17 +158,16 @@ def _written(error: UnknownOptionError) -> str:
 
 
 def _others(error: UnknownOptionError) -> list[str]:
-    """The few other commands that have an unknown option; none if many have it."""
+    """The other commands that have an unknown option."""
     option = _written(error).partition("=")[0]
     app = load()
     names = (name for several in MODULES.values() for name in several)
-    found = [
+    return [
         f"`flowdsl {name}`"
         for name in names
         if app[name].default_command is not None
         and any(option in argument.names for argument in app[name].assemble_argument_collection())
     ]
-    return found if len(found) <= _FEW else []
 
 
 def _parameter(error: UnknownOptionError) -> str:

@@ -80,6 +80,8 @@ USAGE = (
     ("sweep", "pipeline.py", "--rate=0.1,1", "--metric", "loss:min"),
     ("sweep", "pipeline.py", "--resume", "first"),
     ("compile", "pipeline.py", "--watch"),
+    ("run", "pipeline.py", "--namespace", "ml"),
+    ("fetch", "first", "--to", "here"),
     ("graph", "pipeline.py", "--as", "svg"),
     ("graph", "pipeline.py", "--svg"),
     ("run", "pipeline.py", "--engine"),
