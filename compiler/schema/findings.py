@@ -337,7 +337,7 @@ class WrongType(Finding):
             and not _is_braced(given)
         ):
             text = json.dumps(given, ensure_ascii=False, default=str)
-            way = "write it in JSON, as text: " + short(f"'{text}'")
+            way = "write it in JSON, as text: " + short("'{}'".format(text.replace("'", "''")))
         return {
             "path": self.path,
             "found": arrived(self.value),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.regex import regex
@@ -26,6 +27,7 @@ _ESCAPE = regex(
 )
 
 
+@lru_cache(maxsize=1)  # many findings may be in one long text
 def positions(source: str, style: str | None, value: str) -> list[int] | None:
     """The offset in `source` of each character of a scalar's value, and of the end of the value.
 

@@ -195,8 +195,12 @@ _BROKEN = regex(
 
 def _unreadable(source: str, path: Path) -> Iterator[Problem]:
     """The finding about a script that Python cannot read, whatever its tags become."""
+    if _STATEMENT.search(source):
+        return
     try:
-        parse(TAG.sub("_", source))
+        parse(
+            TAG.sub(lambda tag: "_" + "\\\n" * tag[0].count("\n"), source)
+        )  # so that lines keep their numbers
     except SyntaxError as error:
         found = _BROKEN.fullmatch(error.msg or "")
         lines = source.split("\n")
@@ -217,6 +221,8 @@ def _unreadable(source: str, path: Path) -> Iterator[Problem]:
         return
 
 
+_STATEMENT = regex(r"(?m)^[ \t]*\{\{[^\n]*\}\}[ \t]*$")
+"""A line of tags alone, which may become any part of a program."""
 _QUOTED_TAG = regex(r"(['\"])[^'\"\n]*\{\{[^'\"\n]*\1")
 _NEWER = regex(r"\b[rR]?[fFtT][rR]?['\"]|^\s*(?:class|def|type)\b[^(:]*\[")
 """What other versions of Python read in another way."""
