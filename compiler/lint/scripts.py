@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.view import Template
 
-SHELLS = frozenset(("sh", "bash", "ash", "dash"))
-"""The shells whose scripts the rules read."""
+POSIX_SHELLS = frozenset(("sh", "bash", "ash", "dash"))
+"""The shells whose scripts the rules read: others expand words and options of `echo` in their own ways."""
 _PYTHON = regex(r"python[\d.]*")
 
 

@@ -150,9 +150,9 @@ def sources(view: View) -> Iterator[Problem]:
         kind = _VERSION.sub("", program(words)) if len(words) == 1 else ""
         source = string(template.data, "script", "source")
         place = (*template.path, "script", "source")
-        if source.startswith("#!") and kind in _INTERPRETERS:
-            yield from _ignored(program(words), source, place)
-        if kind != "python" or not source.strip():
+        ignored = [*_ignored(program(words), source, place)] if kind in _INTERPRETERS else []
+        yield from ignored
+        if ignored or kind != "python" or not source.strip():
             continue
         if "\n" not in source.strip() and "{{" not in source and _is_two_lines(source.strip()):
             found = f"`{short(source.strip())}` is one line, with more than one statement"

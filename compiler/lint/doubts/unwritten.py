@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
 from flowdsl.compiler.lint.pods.mounts import NEVER_WRITTEN, is_in, place_of
-from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse
+from flowdsl.compiler.lint.scripts import POSIX_SHELLS, command_line, is_python, parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import near
@@ -148,7 +148,7 @@ def _places(template: Template) -> set[str]:
 def _writes_nothing_else(words: list[str]) -> bool:
     """Whether a command line certainly writes only files that it names."""
     if len(words) == 3 and words[1] == "-c":
-        if program(words) in SHELLS:
+        if program(words) in POSIX_SHELLS:
             return _is_plain_shell(words[2])
         if is_python(words):
             return _is_plain_python(words[2])

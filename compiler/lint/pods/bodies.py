@@ -123,14 +123,17 @@ class SetContainer(Various):
 
 
 def programs(view: View) -> Iterator[Problem]:
-    """The first word of a `command` is not a whole command line. Source: Argo Workflows, NewEmissaryCommand."""
+    """The first word of a `command` is not a whole command line, nor is the file that a shell runs.
+
+    The shell of a script gets the file with the source. Source: Argo Workflows, NewEmissaryCommand.
+    """
     for template, place, container in view.containers:
         path = (*template.path, *place)
         words = [*arguments(container, path)] if container.get("command") else []
         if words and is_command_line(words[0][1]):
             way = f"each word for itself: [{', '.join(words[0][1].split())}]"
             yield Problem(words[0][0], NoProgram(words[0][1], way))
-        elif words and program([words[0][1]]) in SHELLS:
+        elif words and place[0] != "script" and program([words[0][1]]) in SHELLS:
             at, file = _file_of_shell(words[1:])
             if is_command_line(file) and not _SPACED.fullmatch(file):
                 way = f"`-c` before it, with which `{program([words[0][1]])}` runs a text"
@@ -172,9 +175,7 @@ def is_command_line(word: str) -> bool:
     return known or any(each.startswith("-") for each in rest)
 
 
-_INTERPRETERS = frozenset(
-    ("ash", "bash", "dash", "env", "ksh", "node", "perl", "python", "ruby", "sh", "zsh")
-)
+_INTERPRETERS = frozenset((*SHELLS, "env", "node", "perl", "python", "ruby"))
 
 
 def images(view: View) -> Iterator[Problem]:

@@ -46,6 +46,8 @@ class NotSeen(Finding):
     name: str
 
 
+_KEY = regex(r"[-.\w]+")
+"""A key of a ConfigMap or Secret. Source: Kubernetes, IsConfigMapKey."""
 _USUAL = 0o644
 """The mode of files without another one. Source: Kubernetes, SetDefaults_ConfigMapVolumeSource."""
 
@@ -56,7 +58,7 @@ def executable(view: View) -> Iterator[Problem]:
     for template, place, container in view.containers:
         program: str = next(iter(container.get("command") or ()), "")
         mounts = [each for each in entries(container, "volumeMounts") if is_in(program, place_of(each))]
-        if not mounts or "{{" in program or "$(" in program or view.is_patched(template):
+        if not mounts or view.is_patched(template):
             continue
         own = by_name(entries(template.data, "volumes"))
         mount = max(mounts, key=lambda each: len(place_of(each)))  # it hides what the others have there
@@ -72,7 +74,7 @@ def _mode(volume: Object, program: str, mount: Object) -> tuple[str, int] | None
     """The mode of a program in a volume, and the field for it, if it is a file of a ConfigMap or Secret there."""
     at, part = place_of(mount), string(mount, "subPath")
     file = part if program == at else program.removeprefix(f"{at}/")
-    if not file or "{{" in part or (part and program != at) or "/" in file:
+    if not _KEY.fullmatch(file) or (part and program != at):
         return None
     for kind in ("configMap", "secret"):
         source = inside(volume, kind)

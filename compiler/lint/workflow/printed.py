@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.scripts import SHELLS, command_line, is_python, parse
+from flowdsl.compiler.lint.scripts import POSIX_SHELLS, command_line, is_python, parse
 from flowdsl.compiler.lint.workflow.loops import (
     BOUNDS,
     LoopFields,
@@ -219,7 +219,7 @@ def _echoed(words: list[str]) -> str | None:
     if any("{{" in word for word in words):
         return None
     name = program(words)
-    is_shell = name in SHELLS and len(words) == 3 and words[1] == "-c"
+    is_shell = name in POSIX_SHELLS and len(words) == 3 and words[1] == "-c"
     if is_shell and "\n" in words[2]:
         return next(_lines_of_shell(words[2]), None)
     if is_shell and not _SPECIAL.search(words[2]):
