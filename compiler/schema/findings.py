@@ -118,15 +118,15 @@ def way_to(expression: str, value: object, written: str = "") -> str:
         name, sign, given_value = value.partition("=") if isinstance(value, str) else ("", "", "")
         if sign and name and {"name", "value"} <= known.keys():
             return f"write `name: {name}`, and `value: {json.dumps(given_value, ensure_ascii=False)}` below"
+        if isinstance(value, str) and is_type(known.get(value, "-")):
+            return f"write `{{{value}: {{}}}}`"
+        if isinstance(value, str) and (chosen := _chooses(expression, value)):
+            return f"write `{{{chosen}: {value}}}`"
         names = ["name"] if "name" in known else [each for each in known if each.endswith("Name")]
         if len(names) == 1 and isinstance(value, str):
             return f"write `{names[0]}: {value}`, if that is its name, and its other fields below"
         if value is True and known:
             return f"write `{{}}`, or its fields; {suggest('', known)}"
-        if isinstance(value, str) and is_type(known.get(value, "-")):
-            return f"write `{{{value}: {{}}}}`"
-        if isinstance(value, str) and (chosen := _chooses(expression, value)):
-            return f"write `{{{chosen}: {value}}}`"
         if listed := _lists_of(expression, value_at(value, (0,))):
             return f"write the list below {' or '.join(f'`{each}:`' for each in listed)}"
         return f"write its fields as `key: value` lines; {suggest('', known)}" if known else "write {}"
