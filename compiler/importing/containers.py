@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from posixpath import join
+from posixpath import join, normpath
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.importing import AsItIs, ByVariable
@@ -266,7 +266,9 @@ class Container(Leaf):
         Source: Argo Workflows, saveArtifact in cmd/argoexec/commands/emissary.go, which runs in the working directory.
         """
         workdir = str(inside(self.target.template, self.kind).get("workingDir", ""))
-        return join(workdir, path) if workdir.startswith("/") and not has_tags(workdir) else path
+        if path.startswith("/") or not workdir.startswith("/") or has_tags(workdir):
+            return path
+        return normpath(join(workdir, path))
 
 
 class Foreign(Container):
