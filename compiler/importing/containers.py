@@ -110,13 +110,20 @@ class Container(Leaf):
         self.lines.append(self._called)
 
     def _usual_image(self, image: str) -> str:
-        """An image with the defaults of the inputs in it: the one that runs have unless they say otherwise."""
+        """An image with the defaults of the parameters in it: the one that runs have unless they say otherwise."""
         if not has_tags(image):
             return image
-        texts = {one.name: one.text for one in ports(self.template, "inputs") if one.kind == "parameters"}
+        texts = {
+            f"{owner}.parameters.{one.name}": one.text
+            for owner, given in (
+                ("inputs", ports(self.template, "inputs")),
+                ("workflow", ports(self.reader.spec, "arguments")),
+            )
+            for one in given
+            if one.kind == "parameters"
+        }
         for tag in reversed(tags(image)):
-            path = tuple(tag.body.strip().split("."))
-            text = texts.get(path[2]) if path[:2] == ("inputs", "parameters") and len(path) == 3 else None
+            text = texts.get(tag.body.strip())
             if text is None or has_tags(text):
                 return _UNSET
             image = f"{image[: tag.start]}{text}{image[tag.end :]}"

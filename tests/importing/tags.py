@@ -4,7 +4,7 @@ from flowdsl import approve, command, container, fan_out, pipeline, run, when
 
 
 @container(
-    image="replaced-below:latest",
+    image="busybox:1.37.0",
     argo={
         "timeout": "{{inputs.parameters.secs}}s",
         "retryStrategy": {"limit": "{{inputs.parameters.tries}}"},
