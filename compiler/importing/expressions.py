@@ -202,7 +202,10 @@ def _value(node: tree.Node, scope: Scope) -> Value | None:
         case tree.Unary("-", tree.Literal(int() | float() as value)):
             return literal(as_text(-value))
         case tree.Call("string", (argument,)):
-            return _value(argument, scope)
+            found = _value(argument, scope)
+            if found is None or found.port is None or not found.port.root.number:
+                return found
+            return joined(["", found])  # a text, to which others are added
         case tree.Binary("??", left, right):
             return _either(_value(left, scope), _value(right, scope))
         case tree.Conditional():
@@ -222,6 +225,8 @@ def _computed(sign: str, left: Value | None, right: Value | None) -> Value | Non
     numbers = [one.port is not None and one.port.root.number for one in (left, right)]
     if sign == "+" and not any(numbers):
         return joined([one.exact if one.exact is not None else one for one in (left, right)])
+    if not all(one.exact is None or is_number(one.exact) for one in (left, right)):
+        return None
     operands = port = Port(unknown=True, number=True)
     if sign == "/":  # of whole numbers, too, it gives others
         port = Port(unknown=True, number=True)

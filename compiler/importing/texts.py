@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Piece = str | Value
 
 
+_QUOTES = {'"': "'", "'": '"'}
+"""Each quote, and the other one."""
+
+
 def joined(parts: list[Piece]) -> Value:
     """Pieces as one value: a text, one variable, or an f-string."""
     if all(isinstance(part, str) for part in parts):
@@ -31,25 +35,35 @@ def joined(parts: list[Piece]) -> Value:
 
 
 def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> str:
-    """Pieces as the text of an f-string."""
+    """Pieces as an f-string, or a call of `format`."""
     parts = [*_opened(parts)]
     if all(isinstance(part, str) for part in parts):
         return write("".join(part for part in parts if isinstance(part, str)), "")
-    written: list[str] = []
-    codes: list[str] = []
-    for part in parts:
-        if isinstance(part, str):
-            written.append(part.replace("{", "{{").replace("}", "}}"))
-        else:
-            code = in_text(part.code)
-            codes.append(code if "'" in code else code.replace('"', "'"))
-            written.append(f"\0{len(codes) - 1}\0")
-    text = write("".join(written).replace("\0", "\uf8ff"), "f")
+    values = [part for part in parts if isinstance(part, Value)]
+    numbers = iter(range(len(values)))
+    marked = "".join(
+        part.replace("{", "{{").replace("}", "}}")
+        if isinstance(part, str)
+        else f"\uf8ff{next(numbers)}\uf8ff"
+        for part in parts
+    )
+    text = write(marked, "f")
+    around = next(sign for sign in text if sign in _QUOTES)
+    codes = [_quoted_apart(in_text(one.code), around) for one in values]
+    # Before Python 3.12, the code in an f-string has neither backslashes nor the quotes around it.
+    apart = any(around in code or "\\" in code for code in codes)
+    if apart:
+        text = write(marked, "")
     for index, code in enumerate(codes):
-        text = text.replace(f"\uf8ff{index}\uf8ff", f"{{{code}}}", 1).replace(
-            f"\\uf8ff{index}\\uf8ff", f"{{{code}}}", 1
-        )
-    return text
+        inner = "{}" if apart else f"{{{code}}}"
+        text = text.replace(f"\uf8ff{index}\uf8ff", inner, 1).replace(f"\\uf8ff{index}\\uf8ff", inner, 1)
+    return f"{text}.format({', '.join(codes)})" if apart else text
+
+
+def _quoted_apart(code: str, around: str) -> str:
+    """Code with other quotes than those around it, if it has only these."""
+    other = _QUOTES[around]
+    return code if other in code or "\\" in code else code.replace(around, other)
 
 
 def _opened(parts: Iterable[Piece]) -> Iterator[Piece]:

@@ -39,8 +39,9 @@ def e_each(item: str, base: str) -> None:
 
 
 @pipeline
-def computed(base: str = "raw") -> None:
+def computed(base: str = "raw", count: int = 3) -> None:
     fan_out(b_each.options(name="b"), over={"item": [0, 1, 2]})
     fan_out(c_each.options(name="c"), over={"item": [4, 5]})
     fan_out(d_each.options(name="d"), over={"item": [4, 5]})
     fan_out(e_each.options(name="e"), over={"item": ["x", "y z"]}, base=base)
+    name.options(name="f")(m=f"{(count * 2) + 1}/{base}")
