@@ -249,6 +249,8 @@ class Loop:
         self._next_exit()
         if not self._kept or self._kept[0][0] > self._first() or self._waits or self._waits_for_hooks():
             return
+        if self._exits and not self._dag.goes_on():
+            return  # they never start, and Argo gets no further
         place = self._kept[0][0]
         while self._kept and self._kept[0][0] == place:
             _, _, within, action = heapq.heappop(self._kept)
