@@ -53,6 +53,8 @@ class Steps(Frame):
         self.missing = ""
         self.unchecked: list[Callable[[], None]] | None = None
         """The checks of hooks that Argo leaves to its next visit, after one could not be evaluated or started."""
+        self.judged = -1.0
+        """When these hooks were judged again; one that is refused once more at that time ends the group."""
         self.refusal = ""
         self.exits: list[tuple[int, int, Callable[[], None], Callable[[], None]]] = []
         """The exit hooks of ended steps that have not started: a heap by the positions of the steps.
@@ -278,7 +280,7 @@ class Steps(Frame):
         """
         if self.over:
             return
-        if self.group.phase == ERROR:
+        if self.group.phase == ERROR or self.judged == self.run.now:
             self._fail_group(ERROR, message)
             return
         self.unchecked = []
@@ -296,6 +298,7 @@ class Steps(Frame):
         if self.group.at_rest():
             self._fail_group(ERROR, self.group.message)
             return
+        self.judged = self.run.now
         unchecked, self.unchecked = self.unchecked or [], None
         self.open += hooks.reset()
         hooks.check()
