@@ -145,7 +145,7 @@ _OF_PYTHON = ("--check-hash-based-pycs", "--help", "--version")
 
 def sources(view: View) -> Iterator[Problem]:
     """The source of a Python script keeps its line breaks, which YAML folds without `|`, and Python can read it."""
-    for template in view.templates:
+    for template in view.all:  # templates that are alike may have other sources
         words: list[str] = inside(template.data, "script").get("command") or []
         kind = _VERSION.sub("", program(words)) if len(words) == 1 else ""
         source = string(template.data, "script", "source")
@@ -265,7 +265,7 @@ def braces(view: View) -> Iterator[Problem]:
     """Existing variables are written in two braces, with their whole name."""
     of_run = {f"workflow.parameters.{name}" for name in view.arguments}
     handed = any(_marked(each) for each in view.values)
-    for template in view.templates:
+    for template in view.all:  # templates that are alike may have other sources
         own = (template.text, template.source)
         if not (handed if template.calls else any(map(_marked, own))):
             continue

@@ -207,7 +207,7 @@ def stopped(view: View) -> Iterator[Problem]:
 def scripts(view: View) -> Iterator[Problem]:
     """Scripts have a source."""
     shared = string(view.defaults, "script", "source")
-    for template in view.templates:
+    for template in view.all:  # templates that are alike may have other sources
         script = inside(template.data, "script")
         words = [*(script.get("command") or ()), *(script.get("args") or ())]
         given = any(not str(word).startswith("-") for word in words[1:])  # which may be the program

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def unwritten(view: View) -> Iterator[Problem]:
     """Files of outputs are written by the program of their template, where it may write."""
     shared = by_name(entries(view.spec, "volumes"))
-    for template in view.templates:
+    for template in view.all:  # templates that are alike may have other sources
         files = [each for each in _outputs(template) if "{{" not in each[2]]
         if not files or template.data.get("podSpecPatch"):
             continue

@@ -106,7 +106,10 @@ class Template:
 
     @property
     def sort(self) -> object:
-        """A key that is equal for templates with the same findings: leaves with a harmless name and script."""
+        """A key that is equal for templates with the same findings: leaves with a harmless name and script.
+
+        What the program in a script does is no part of it: rules that read it look at all templates.
+        """
         source = self.source
         if not self.is_leaf or self.around is not None or len(source) >= LONG:
             return id(self)
