@@ -138,8 +138,12 @@ def cached(folder: Path) -> str:
 def server(port: int) -> str:
     from http.server import HTTPServer, SimpleHTTPRequestHandler
     HTTPServer(("", port), SimpleHTTPRequestHandler).serve_forever()
+@step(image=IMAGE)
+def read(address: str) -> str:
+    from urllib.request import urlopen
+    return urlopen(f"http://{address}:8080").read().decode()
 """,
-        "server(8080)",
+        "read(server(8080))",
     ),
     "variables that have a value where they are read, though it is written below, or is no value of the function": Case(
         """

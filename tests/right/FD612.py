@@ -1,4 +1,4 @@
-from flowdsl import command, container, pipeline
+from flowdsl import command, container, pipeline, step
 
 
 @container(image="postgres:16", daemon=True)
@@ -6,6 +6,11 @@ def database() -> str:
     return command("postgres")
 
 
+@step(image="python:3.12-slim")
+def count(host: str) -> None:
+    print(host)
+
+
 @pipeline
 def nightly() -> None:
-    database()
+    count(database())

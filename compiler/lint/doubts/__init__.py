@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.doubts import literal, memoized, sharing, unlikely, u
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
 
-RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts, unlikely.podless)
+RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts, unlikely.podless, unlikely.stopped)
 
 OF_YAML: tuple[Rule, ...] = (
     unlikely.commands,
@@ -17,7 +17,6 @@ OF_YAML: tuple[Rule, ...] = (
     unlikely.devices,
     unlikely.scripts,
     unlikely.exits,
-    unlikely.stopped,
     literal.commands,
     literal.sources,
     literal.bare,
