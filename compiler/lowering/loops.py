@@ -152,9 +152,8 @@ class Loops:
         learnt = plan.call.loop.learnt if plan.call.loop is not None else None
         points = None if learnt is None else _points(learnt, number, texts, kinds)
         choices = [] if points is None else [*points.choices.values(), [*points.defaults.values()]]
-        escaped = (
-            '"\\' if points is None else '"\\{$'
-        )  # in JSON: by the compiler, or by the script of a search
+        # The script of a search escapes more than the compiler does.
+        escaped = '"\\' if points is None else '"\\{$'
         if all(_plain("".join(column), escaped) for column in (*columns, *choices)):
             plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}

@@ -198,9 +198,8 @@ def _unreadable(source: str, path: Path) -> Iterator[Problem]:
     if _STATEMENT.search(source):
         return
     try:
-        parse(
-            TAG.sub(lambda tag: "_" + "\\\n" * tag[0].count("\n"), source)
-        )  # so that lines keep their numbers
+        # Lines keep their numbers.
+        parse(TAG.sub(lambda tag: "_" + "\\\n" * tag[0].count("\n"), source))
     except SyntaxError as error:
         found = _BROKEN.fullmatch(error.msg or "")
         lines = source.split("\n")

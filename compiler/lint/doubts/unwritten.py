@@ -87,9 +87,8 @@ def _read_only(container: Object, volumes: Mapping[str, Object], file: str) -> s
     mounts = [each for each in entries(container, "volumeMounts") if is_in(file, place_of(each))]
     if not mounts:
         closed = inside(container, "securityContext").get("readOnlyRootFilesystem") is True
-        of_image = not file.startswith(
-            ("/dev/", "/var/run/argo/")
-        )  # which the container gets beside its image
+        # These folders are not of its image.
+        of_image = not file.startswith(("/dev/", "/var/run/argo/"))
         return f"`{file}` is in no volume, and the image is read-only" if closed and of_image else ""
     mount = max(mounts, key=lambda each: len(place_of(each)))
     name = string(mount, "name")
