@@ -82,6 +82,25 @@ def test_progress_counts_all_nodes_that_do_something_themselves() -> None:
     }
 
 
+def test_a_hook_that_has_no_place_twice_is_judged_again_once() -> None:
+    hook = {"expression": "steps.one.status == 'Running'", "template": "leaf"}
+    group: list[Json] = [
+        {"name": "one", "template": "leaf", "hooks": {"h": hook}},
+        {"name": "other", "template": "graph"},
+    ]
+    templates: list[Json] = [
+        {"name": "main", "parallelism": 1, "steps": [group]},
+        {"name": "leaf", "container": {"image": "a"}},
+        {"name": "graph", "dag": {"tasks": [{"name": "inner", "template": "leaf"}]}},
+    ]
+    defaults = {"retryStrategy": {"limit": "1"}}
+    spec = {"entrypoint": "main", "templateDefaults": defaults, "templates": templates}
+    machine = simulate({"metadata": {"name": "run"}, "spec": spec}).machine
+    assert (machine.phase, machine.message) == ("Failed", "No more retries left")
+    groups = [machine.nodes[f"run({attempt})[0]"] for attempt in range(2)]
+    assert [(one.phase, one.message) for one in groups] == [("Error", "Max parallelism reached")] * 2
+
+
 def test_a_run_has_a_uid_of_its_own_if_it_was_given_none() -> None:
     def uid(**metadata: str) -> str:
         given = {"parameters": [{"name": "uid", "value": "{{workflow.uid}}"}]}

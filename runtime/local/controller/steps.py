@@ -9,6 +9,7 @@ import heapq
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.controller.arguments import holds, of_step, outputs_of, resolved
 from flowdsl.runtime.local.controller.expansion import expanded
 from flowdsl.runtime.local.controller.frame import FAIL_FAST, Frame
@@ -35,6 +36,15 @@ _LAST = 1
 """The rank of exit hooks, which come after all steps of a group; that of steps is 0."""
 
 
+class _Leaving(NamedTuple):
+    """An exit hook that has not started, and what is called when it has no place."""
+
+    place: int
+    asked: int
+    begin: Callable[[], None]
+    missed: Callable[[], None]
+
+
 class Steps(Frame):
     """The execution of a template of type steps."""
 
@@ -56,11 +66,8 @@ class Steps(Frame):
         self.judged = -1.0
         """When these hooks were judged again; one that is refused once more at that time ends the group."""
         self.refusal = ""
-        self.exits: list[tuple[int, int, Callable[[], None], Callable[[], None]]] = []
-        """The exit hooks of ended steps that have not started: a heap by the positions of the steps.
-
-        Each has the action that starts it, and one for when it has no place.
-        """
+        self.exits: list[_Leaving] = []
+        """The exit hooks of ended steps that have not started: a heap by the positions of the steps."""
         self.placeless = False
         """Whether the first of them had no free place when last requested: meanwhile, the group is an error."""
         self.asked = 0
@@ -218,7 +225,7 @@ class Steps(Frame):
     def leave(self, place: int, begin: Callable[[], None], missed: Callable[[], None]) -> None:
         """Start the exit hook of a step in its turn: in the order of the steps, and after all of them."""
         self.asked += 1
-        heapq.heappush(self.exits, (place, self.asked, begin, missed))
+        heapq.heappush(self.exits, _Leaving(place, self.asked, begin, missed))
         self._ask()
 
     def _ask(self) -> None:
@@ -232,11 +239,10 @@ class Steps(Frame):
         self.placeless = False
         while self.exits and not self.over:
             if not (self.run.parallelism.saturated() or self.blocked()):
-                _, _, begin, _ = heapq.heappop(self.exits)
-                begin()
+                heapq.heappop(self.exits).begin()
                 continue
             self.placeless = True
-            self.exits[0][3]()
+            self.exits[0].missed()
             if self._stands_for_itself():
                 self.exit_hook_refused(FULL)
             elif not self.starved():
