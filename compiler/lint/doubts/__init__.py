@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.doubts import literal, memoized, sharing, unlikely, unwritten
+from flowdsl.compiler.lint.doubts import commands, literal, memoized, sharing, unlikely, unwritten
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
@@ -17,8 +17,8 @@ OF_YAML: tuple[Rule, ...] = (
     unlikely.devices,
     unlikely.scripts,
     unlikely.exits,
-    literal.commands,
-    literal.sources,
+    commands.commands,
+    commands.sources,
     literal.bare,
     literal.chosen,
     literal.braces,
