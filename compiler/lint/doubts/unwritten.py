@@ -7,11 +7,12 @@ write no other, the output is missing. What is in volumes, input artifacts or th
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
-from flowdsl.compiler.lint.pods.mounts import NEVER_WRITTEN, is_in, place_of
+from flowdsl.compiler.lint.pods.mounts import is_in, is_read_only, mount_of, place_of
 from flowdsl.compiler.lint.scripts import POSIX_SHELLS, command_line, is_python, parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
@@ -39,7 +40,7 @@ def unwritten(view: View) -> Iterator[Problem]:
         if template.body not in ("container", "script") or container.get("envFrom"):
             continue
         text = _text(container, template.source)
-        volumes = {**shared, **by_name(entries(template.data, "volumes"))}
+        volumes = ChainMap(by_name(entries(template.data, "volumes")), shared)
         inputs = [string(each, "path").rstrip("/") for each in entries(template.data, "inputs", "artifacts")]
         for path, name, file in files:
             brought = any(each and is_in(file, each) for each in inputs)
@@ -84,17 +85,14 @@ def _writes(text: str, file: str) -> bool:
 
 def _read_only(container: Object, volumes: Mapping[str, Object], file: str) -> str:
     """Why a container cannot write a file; empty if it can."""
-    mounts = [each for each in entries(container, "volumeMounts") if is_in(file, place_of(each))]
-    if not mounts:
+    mount = mount_of(container, file)
+    if mount is None:
         closed = inside(container, "securityContext").get("readOnlyRootFilesystem") is True
         # These folders are not of its image.
         of_image = not file.startswith(("/dev/", "/var/run/argo/"))
         return f"`{file}` is in no volume, and the image is read-only" if closed and of_image else ""
-    mount = max(mounts, key=lambda each: len(place_of(each)))
     name = string(mount, "name")
-    volume = volumes.get(name) or {}
-    closed = mount.get("readOnly") is True or any(kind in volume for kind in NEVER_WRITTEN)
-    return f"volume `{name}` is read-only" if closed else ""
+    return f"volume `{name}` is read-only" if is_read_only(mount, volumes.get(name) or {}) else ""
 
 
 def _in_set(template: Template, files: list[tuple[Path, str, str]]) -> Iterator[Problem]:

@@ -197,14 +197,22 @@ def _repeated(template: Template) -> Iterator[Problem]:
                 taken[at] = f"volume `{mount.get('name')}`"
 
 
-NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
+_NEVER_WRITTEN = ("configMap", "downwardAPI", "image", "projected", "secret")
 """The kinds of volumes that are always mounted to be read only."""
+
+
+def is_read_only(mount: Object, volume: Object) -> bool:
+    """Whether nothing can be written in a mount of a volume. Source: Kubernetes, GetAttributes of each volume."""
+    kind = next((field for field in volume if is_mapping(volume[field])), "")
+    return (
+        mount.get("readOnly") is True or kind in _NEVER_WRITTEN or bool(inside(volume, kind).get("readOnly"))
+    )
 
 
 def written(view: View) -> Iterator[Problem]:
     """Input artifacts are not in volumes that are mounted read-only: Argo writes them there.
 
-    Source: Argo Workflows, loadArtifact and inputArtifactExecutorMounts; Kubernetes, GetAttributes of each volume.
+    Source: Argo Workflows, loadArtifact and inputArtifactExecutorMounts.
     """
     shared = by_name(entries(view.spec, "volumes"))
     for template in view.templates:
@@ -222,9 +230,7 @@ def written(view: View) -> Iterator[Problem]:
                 continue
             mount = max(around, key=lambda each: len(string(each, "mountPath")))
             name = string(mount, "name")
-            volume = own.get(name) or shared.get(name) or {}
-            kind = next((field for field in volume if is_mapping(volume[field])), "")
-            if mount.get("readOnly") is True or kind in NEVER_WRITTEN or inside(volume, kind).get("readOnly"):
+            if is_read_only(mount, own.get(name) or shared.get(name) or {}):
                 found = f"is to be written to `{at}`, in a volume that is mounted to be read only"
                 way = f"give it a `path` outside of `{mount['mountPath']}`"
                 finding = BadArtifact(string(artifact, "name"), found, way)
@@ -278,6 +284,12 @@ def _lies_in(path: str, folder: str) -> bool:
 def place_of(mount: Object) -> str:
     """The folder or file of a mount, without a slash at its end."""
     return string(mount, "mountPath").rstrip("/")
+
+
+def mount_of(container: Object, path: str) -> Object | None:
+    """The mount in which a container has a path: the innermost, which hides the others; None if there is none."""
+    mounts = [each for each in entries(container, "volumeMounts") if is_in(path, place_of(each))]
+    return max(mounts, key=lambda each: len(place_of(each)), default=None)
 
 
 def is_in(file: str, place: str) -> bool:

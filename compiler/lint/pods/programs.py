@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import arguments
-from flowdsl.compiler.lint.pods.mounts import is_in, place_of
+from flowdsl.compiler.lint.pods.mounts import is_in, mount_of, place_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
@@ -57,11 +57,10 @@ def executable(view: View) -> Iterator[Problem]:
     shared = by_name(entries(view.spec, "volumes"))
     for template, place, container in view.containers:
         program: str = next(iter(container.get("command") or ()), "")
-        mounts = [each for each in entries(container, "volumeMounts") if is_in(program, place_of(each))]
-        if not mounts or view.is_patched(template):
+        mount = mount_of(container, program)
+        if mount is None or view.is_patched(template):
             continue
         own = by_name(entries(template.data, "volumes"))
-        mount = max(mounts, key=lambda each: len(place_of(each)))  # it hides what the others have there
         name = string(mount, "name")
         found = _mode(own.get(name) or shared.get(name) or {}, program, mount)
         if found is not None and not found[1] & 0o111:
@@ -124,8 +123,6 @@ def seen(view: View) -> Iterator[Problem]:
 
 _PATH = regex(r"(?<![\w.~/{}$:-])(?:/[\w.-]+)+")
 """A path from the root, and not the end of another one or of an address."""
-
-
 _IN_IMAGES = (
     "/tmp",
     "/var",
