@@ -31,7 +31,7 @@ from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import CHECKPOINTS, OUT, SCRIPT, STORE, WORKERS, Writer, layout
-from flowdsl.compiler.steps.command import CommandLine, bind
+from flowdsl.compiler.steps.command import CommandLine
 from flowdsl.compiler.steps.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.steps.paths import misplaced
 from flowdsl.compiler.steps.script import script
@@ -320,13 +320,10 @@ class Pods:
         if not isinstance(said, CommandLine):
             return (), (), None
         forms = dict(variant.forms)
-        paths: dict[str, Expr] = {out.name: Const(path, t.TEXT) for out, path in _paths(variant)}
-        paths |= said.placed(forms)
-        command, env = said.bound(forms, paths)
-        source = None
-        if said.source is not None:
-            source = dedent(text_of(bind(said.source, forms, paths), t.TEXT)).lstrip("\n")
-        return command, env, source
+        command, env, source = said.bound(
+            forms, {out.name: Const(path, t.TEXT) for out, path in _paths(variant)}
+        )
+        return command, env, None if source is None else dedent(text_of(source, t.TEXT)).lstrip("\n")
 
 
 def _paths(variant: Variant) -> list[tuple[t.Output, str]]:

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
     from flowdsl.step import Described, StepDef
 
+_USUAL: Mapping[str, Expr] = {}
+
 
 class CommandLine(NamedTuple):
     """The words of a command, and its environment variables, over the inputs of the step."""
@@ -68,7 +70,7 @@ class CommandLine(NamedTuple):
     def placed(self, forms: Mapping[str, Form]) -> dict[str, Expr]:
         """The fixed paths of the program, by the names of inputs and outputs."""
         return {
-            one.name: Const(one.path, t.TEXT) if one.made is None else bind(one.made, forms, {})
+            one.name: Const(one.path, t.TEXT) if one.made is None else bind(one.made, forms)
             for one in self.paths
         }
 
@@ -77,14 +79,19 @@ class CommandLine(NamedTuple):
         return {name: text_of(path, t.TEXT) for name, path in self.placed(forms).items()}
 
     def bound(
-        self, forms: Mapping[str, Form], paths: Mapping[str, Expr]
-    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        self, forms: Mapping[str, Form], outputs: Mapping[str, Expr]
+    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], Expr | None]:
         """The same with each input replaced by the parameter or path of its form, and each output by its path.
 
-        `paths` are those of the outputs, and of inputs that have a fixed one.
+        `outputs` are the paths of outputs that have no fixed one.
         """
-        words = tuple(bind(word, forms, paths) for word in self.words)
-        return words, tuple((name, bind(value, forms, paths)) for name, value in self.env)
+        fixed = self.placed(forms)
+
+        def said(expr: Expr) -> Expr:
+            return bind(expr, forms, fixed, {**outputs, **fixed})
+
+        source = None if self.source is None else said(self.source)
+        return tuple(map(said, self.words)), tuple((name, said(value)) for name, value in self.env), source
 
 
 def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnostic]]:
@@ -316,17 +323,26 @@ def _outputs(
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 
-def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, Expr]) -> Expr:
-    """Convert an expression over the inputs and outputs of a step to the parameters and paths of its template."""
+def bind(
+    expr: Expr,
+    forms: Mapping[str, Form],
+    fixed: Mapping[str, Expr] = _USUAL,
+    outputs: Mapping[str, Expr] = _USUAL,
+) -> Expr:
+    """Convert an expression over the inputs and outputs of a step to the parameters and paths of its template.
+
+    `fixed` are the paths of inputs that do not have the usual one, `outputs` those of outputs: the names of one may
+    be those of the other.
+    """
 
     def bound(one: Expr) -> Expr | None:
         match one:
             case InPod(name, _, True):
-                return paths.get(name) or Const("", t.TEXT)  # one that is not an output was reported
+                return outputs.get(name) or Const("", t.TEXT)  # one that is not an output was reported
             case InPod(name, kind):
                 # An optional file has its path, whether it exists or not.
                 if isinstance(forms.get(name, PLAIN), (File, Absent)):
-                    return paths.get(name) or Const(f"{IN}/{name}", t.TEXT)
+                    return fixed.get(name) or Const(f"{IN}/{name}", t.TEXT)
                 return Param(name, kind)
             case Get(of, key):
                 return _part(substitute(of, bound), of, str(key), forms)

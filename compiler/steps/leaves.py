@@ -190,7 +190,7 @@ def _resource(asked: Asked) -> ir.Resource:
         return ir.Resource(None, said.file)
     if said.text is not None and not asked.setting.managed.owner and _as_written(said.text):
         return ir.Resource(textwrap.dedent(said.text).strip("\n") + "\n")
-    return ir.Resource(bind(said.body, asked.forms, {}) if said.body is not None else "")
+    return ir.Resource(bind(said.body, asked.forms) if said.body is not None else "")
 
 
 def _as_written(text: str) -> bool:
@@ -207,14 +207,13 @@ def _http(asked: Asked) -> ir.Http:
     if not isinstance(said, Request):
         return ir.Http("", Const("", t.TEXT))
     headers = tuple(
-        (name, bind(value, asked.forms, {}) if isinstance(value, Expr) else value)
-        for name, value in said.headers
+        (name, bind(value, asked.forms) if isinstance(value, Expr) else value) for name, value in said.headers
     )
     return ir.Http(
         said.method,
-        bind(said.url, asked.forms, {}),
+        bind(said.url, asked.forms),
         headers,
-        None if said.body is None else bind(said.body, asked.forms, {}),
+        None if said.body is None else bind(said.body, asked.forms),
         said.json,
         said.success,
         said.timeout,

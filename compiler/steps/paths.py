@@ -72,23 +72,31 @@ def fixed_paths(
             kind = t.spell(inputs[name].type)
             found.append(Diagnostic(PathOfValue(definition.name, name, kind), key))
             continue
-        one = FixedPath(name, path, place, name in written)
-        if is_value(path) or not isinstance(path, str):
-            found.append(Diagnostic(BadFixedPath(spelled(path), name, "must be a string"), place))
-            one = one._replace(path="")
-        elif reason := _flaw(path, one.written):
-            shown = _VALUE.sub("{...}", path)
-            found.append(Diagnostic(BadFixedPath(shown, name, reason), place))
-        elif "{{" in path:
-            one = one._replace(path=_VALUE.sub("{...}", path), made=text(path))
-        else:
-            one = one._replace(path=posixpath.normpath(path))
-            for before in made if not one.written else ():  # one file may be several results
-                if not before.written and before.path == one.path:
+        if name in written:
+            made.append(_fixed(name, path, place, True, found))
+        if name in inputs and t.holds_file(inputs[name].type):
+            one = _fixed(name, path, place, False, found)
+            for before in made:  # one file may be several results
+                if one.path and not before.written and before.path == one.path:
                     same = SamePath(f"`{name}`", f"`{before.name}`", one.path)
                     found.append(Diagnostic(same, place))
-        made.append(one)
+            made.append(one)
     return tuple(made)
+
+
+def _fixed(name: str, path: Any, place: Place, written: bool, found: list[Diagnostic]) -> FixedPath:
+    """The path as it is used; one that cannot be is reported, and empty."""
+    one = FixedPath(name, "", place, written)
+    if is_value(path) or not isinstance(path, str):
+        found.append(Diagnostic(BadFixedPath(spelled(path), name, "must be a string"), place))
+        return one
+    shown = _VALUE.sub("{...}", path)
+    if reason := _flaw(path, written):
+        found.append(Diagnostic(BadFixedPath(shown, name, reason), place))
+        return one
+    if "{{" in path:
+        return one._replace(path=shown, made=text(path))
+    return one._replace(path=posixpath.normpath(path))
 
 
 def _flaw(path: str, written: bool) -> str:

@@ -51,7 +51,10 @@ def containers(plain: Plain, m: Any, volumes: Volumes, target: str = "prod", lev
     binary = plain.folder / "binary"
     binary.write_text("".join(path.read_text() for path in sorted((volumes["datasets"] / "src").iterdir())))
     built = plain.given("built", m.compile_c, m.Built(binary, f"-O{level} C $(5) $$"))
-    plain.given("deploy", m.deploy, None, f"{built.version} s$$cret\n{binary.read_text()}")
+    stripped = plain.folder / "stripped"
+    stripped.write_text(binary.read_text().splitlines(keepends=True)[-1])
+    plain.given("strip", m.strip, m.Stripped(stripped, binary.stat().st_size))
+    plain.given("deploy", m.deploy, None, f"{built.version} s$$cret\n{stripped.read_text()}")
     plain.given("announce", m.announce, None, f"{built.version}\n")
 
 

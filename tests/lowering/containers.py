@@ -19,6 +19,17 @@ def compile_c(source: Path, level: int) -> Built:
     return command("sh", "-c", text, f"-O{level}", source, output("binary"), "--version-file", output("version"))
 
 
+class Stripped(NamedTuple):
+    binary: Path
+    size: int
+
+
+@container(image="busybox:1.36")
+def strip(binary: Path) -> Stripped:
+    text = 'tail -n 1 "$0" > "$1" && wc -c < "$0" > "$2"'
+    return command("sh", "-c", text, binary, output("binary"), output("size"))
+
+
 @container(
     image="busybox:1.36",
     secrets={"TOKEN": Secret("hub", "token")},
@@ -43,6 +54,6 @@ def announce(version: str, note: Path | None = None) -> None:
 @pipeline(name="ship-it", parallelism=2, timeout="2h", ttl="24h", service_account="runner", labels={"team": "a"}, priority="low")
 def containers(target: str = "prod", level: int = 2) -> str:
     built = compile_c(DATA / "src", level)
-    deploy(built.binary, built.version, target)
+    deploy(strip(built.binary).binary, built.version, target)
     announce(built.version)
     return built.version

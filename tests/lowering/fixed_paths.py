@@ -36,6 +36,11 @@ def tidy(folder: Path) -> Path:
 
 
 @container(image="busybox:1.37.0")
+def tune(model: Path) -> Trained:
+    return command("/opt/tune", model, output("model"), paths={"model": "/work/model", "loss": "/work/loss"})
+
+
+@container(image="busybox:1.37.0")
 def export(day: str, part: int) -> Trained:
     folder = f"/out/{day}/{part}"
     return command(
@@ -52,6 +57,6 @@ def fixed_paths() -> None:
     second = train(tidy(first.model), base=first.model)
     with when(second.loss > 0.5):
         third = train(corpus, rate=0.2)
-    tidy.options(name="last")(either(third.model, second.model))
+    tidy.options(name="last")(either(third.model, tune(second.model).model))
     export("monday", 2)
     fan_out(train.options(name="more"), over={"rate": [0.3, 0.4]}, corpus=corpus)
