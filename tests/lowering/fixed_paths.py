@@ -35,7 +35,7 @@ def tidy(folder: Path) -> Path:
     return command("git", "clean", paths={"folder": "/src", "return": "/src"})
 
 
-@container(image="busybox:1.37.0")
+@container(image="busybox:1.37.0", mounts={"/work": Scratch()})
 def tune(model: Path) -> Trained:
     return command("/opt/tune", model, output("model"), paths={"model": "/work/model", "loss": "/work/loss"})
 
