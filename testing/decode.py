@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from flowdsl.runtime.local.files import Files
+    from flowdsl.runtime.local.places import Files
 
 __tracebackhide__ = IS_TOLD
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.machine import Machine
-    from flowdsl.runtime.local.files import Files
+    from flowdsl.runtime.local.places import Files
     from flowdsl.runtime.status.tree import Entry
     from flowdsl.values import types as t
 

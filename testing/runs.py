@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.events import Event
     from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.controller.node import Node
-    from flowdsl.runtime.local.means import Means
     from flowdsl.runtime.local.pods.pods import Pods
+    from flowdsl.runtime.local.pods.settings import Settings
     from flowdsl.runtime.local.substitutes import Fakes
 
 R = TypeVar("R")
@@ -48,7 +48,9 @@ class _Ready(NamedTuple):
     manifest: Json
     references: list[Json]
     fake: Fakes
-    means: Means
+    settings: Settings
+    volumes: Mapping[str, Path]
+    """The folders of its claims, by the names of its volumes."""
 
 
 class RunPipeline:
@@ -82,8 +84,10 @@ class RunPipeline:
         run that fails is returned.
         """
         from flowdsl.runtime.local.error import RunError
-        from flowdsl.runtime.local.means import Means, claim_of
+        from flowdsl.runtime.local.means import claim_of
+        from flowdsl.runtime.local.places import Files
         from flowdsl.runtime.local.pods.interpreter import interpreter
+        from flowdsl.runtime.local.pods.settings import Settings
 
         if not _is_pipeline(pipeline):
             raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
@@ -104,27 +108,22 @@ class RunPipeline:
         program, document = _compiled(pipeline, cluster)
         self._count += 1
         name = f"{program.name[:_LONGEST]}-{self._count}"
-        volumes = self.folder / "volumes"
-        means = Means(
-            interpreter(python).path,
-            volumes,
-            {claim_of(document, one): place for one, place in _located(mounts).items()},
-            _located(artifacts),
-            config_maps or {},
-            secrets or {},
+        settings = Settings(
+            python=interpreter(python).path,
+            mounts={claim_of(document, one): place for one, place in _located(mounts).items()},
+            volumes=self.folder / "volumes",
+            artifacts=_located(artifacts),
+            config_maps=config_maps or {},
+            secrets=secrets or {},
         )
         try:
-            ready = _ready(name, self.folder, program, document, own, fakes or {}, means)
+            ready = _ready(name, self.folder, program, document, own, fakes or {}, settings)
             machine = _run(self.folder, ready, approve)
         except RunError as error:
             raise CannotRun(_in_python(str(error))) from None
         folder = self.folder / "runs" / name
-        from flowdsl.runtime.local.files import Files
-        from flowdsl.runtime.local.means import volumes_of
-
-        places = Files(folder, volumes_of(ready.manifest, means.mounts, means.volumes, folder))
         returns = {template: one.returns for template, one in program.signatures.items()}
-        return Run(machine, folder, signature.returns, returns, places)
+        return Run(machine, folder, signature.returns, returns, Files(folder, ready.volumes))
 
 
 def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:
@@ -152,60 +151,60 @@ def _ready(
     document: Json,
     parameters: Mapping[str, object],
     fakes: Mapping[str, object],
-    means: Means,
+    settings: Settings,
 ) -> _Ready:
     """Prepare a run with its values. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.faking import libraries
     from flowdsl.cli.runs.parameters import stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
-    from flowdsl.runtime.local.means import volumes_of
+    from flowdsl.runtime.local.means import of_workflow, volumes_of
     from flowdsl.runtime.local.prepare import scheduled, workflow
     from flowdsl.runtime.local.substitutes import Fakes
 
-    texts, files = _parameters(parameters, document, program, means.mounts)
+    texts, files = _parameters(parameters, document, program, settings.mounts)
     manifest = scheduled(document, workflow(document, texts))
     manifest["metadata"]["name"] = name
-    means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, {**means.artifacts, **files})})
+    given = settings.artifacts
+    settings = settings._replace(artifacts={**given, **stand_for(manifest, {**given, **files})})
     # Templates of the cluster are not run here, but faked.
     references = libraries(program, manifest, [], [f"{step}=" for step in fakes])
     known = steps(manifest, references)
     place = folder / "runs" / name
-    given = _fakes(fakes, known, program, place / "faked")
-    fake = Fakes(place, name, given, volumes_of(manifest, means.mounts, means.volumes, place))
+    volumes = volumes_of(manifest, settings.mounts, folder / "volumes", place)
+    fake = Fakes(place, name, _fakes(fakes, known, program, place / "faked"), volumes)
     fake.check(known)
     asked = Asked(
         fakes=fake.names,
-        mounts=frozenset(means.mounts),
-        artifacts=frozenset(means.artifacts),
-        config_maps=means.config_maps,
-        secrets=means.secrets,
+        mounts=frozenset(settings.mounts),
+        artifacts=frozenset(settings.artifacts),
+        config_maps=settings.config_maps,
+        secrets=settings.secrets,
     )
     refusals = judged(manifest, references, asked).refusals
     if refusals:
         raise CannotRun(_in_python("\n".join(refusals)))
-    return _Ready(manifest, references, fake, means)
+    return _Ready(manifest, references, fake, of_workflow(settings, manifest), volumes)
 
 
 def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     """Run to the end. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.asking import unasked
-    from flowdsl.runtime.local.means import cache_of, settings_of
+    from flowdsl.runtime.local.means import cache_of
     from flowdsl.runtime.local.pods.pods import Pods
     from flowdsl.runtime.local.runner import Inputs, Runner, Waits
 
     place = folder / "runs" / str(ready.manifest["metadata"]["name"])
-    settings = settings_of(ready.manifest, ready.means)
 
     def executor(report: Callable[[Event], None]) -> Pods:
-        return Pods(place, report, settings)
+        return Pods(place, report, ready.settings)
 
     def supplied(node: Node) -> dict[str, str] | None:
         given = ready.fake.supplied(node)
         return unasked(node) if given is None and approve else given
 
-    caches = cache_of(folder / "cache", ready.means.artifacts)
+    caches = cache_of(folder / "cache", ready.settings.artifacts)
     runner = Runner(place, executor, fake=ready.fake, supplied=supplied, caches=caches)
-    configs = {name: dict(data) for name, data in ready.means.config_maps.items()}
+    configs = {name: dict(data) for name, data in ready.settings.config_maps.items()}
     try:
         return runner.begin(Inputs(ready.manifest, ready.references, configs, {}))
     except Waits as waits:

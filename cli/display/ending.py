@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.runtime.local.controller.machine import Machine
-    from flowdsl.runtime.local.files import Files
+    from flowdsl.runtime.local.places import Files
     from flowdsl.runtime.local.rounds import Texts
 
 Json = dict[str, Any]

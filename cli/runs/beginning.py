@@ -19,7 +19,8 @@ from flowdsl.runtime.local.again import Earlier, only
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.journal import of_run
-from flowdsl.runtime.local.means import Means, claim_of, settings_of, volumes_of
+from flowdsl.runtime.local.means import claim_of, of_workflow, volumes_of
+from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from flowdsl.cli.runs.options import Again, New, Options
     from flowdsl.compiler.ir import Program
-    from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
 
@@ -301,18 +301,18 @@ def _pods(manifest: Json, options: Options, data: Data, before: Path | None) -> 
 
         if (reason := trouble(options.engine)) is not None:
             raise RunError(f"--engine {options.engine}: {reason}")
-    means = Means(
+    settings = Settings(
         given.python(options.python),
-        options.volumes,
         given.folders(options.mounts),
+        options.volumes,
+        [one.resolve() for one in past.line(before)] if before else (),
         given.paths(options.artifacts, "--artifact"),
-        data.config_maps,
-        data.secrets,
         options.engine,
         options.kubectl,
-        [one.resolve() for one in past.line(before)] if before else (),
+        data.config_maps,
+        data.secrets,
     )
-    return settings_of(manifest, means)
+    return of_workflow(settings, manifest)
 
 
 def _asked(

@@ -17,9 +17,9 @@ from flowdsl.cli.runs.beginning import Found, begun, resumed
 from flowdsl.cli.runs.options import ANEW
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.documents import base_of, is_cron, is_run
-from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.journal import of_run
 from flowdsl.runtime.local.means import cache_of, volumes_of
+from flowdsl.runtime.local.places import Files
 from flowdsl.runtime.local.prepare import chosen
 from flowdsl.runtime.local.runner import Runner, Waits
 from flowdsl.runtime.parts import part

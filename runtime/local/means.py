@@ -1,4 +1,4 @@
-"""What the user provides for a run on this machine: folders for claims, artifact files, data, programs."""
+"""What the user provides for a run on this machine: folders for claims, files, and the cache for them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,15 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.digest import digest
-from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local import FOLDER
-from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
-
-
-class Means(NamedTuple):
-    """The interpreter of Python steps, the folder of claims without one of their own, and what the user provided."""
-
-    python: str
-    volumes: Path
-    mounts: Mapping[str, Path] = {}
-    artifacts: Mapping[str, Path] = {}
-    config_maps: Mapping[str, Mapping[str, str]] = {}
-    secrets: Mapping[str, Mapping[str, str]] = {}
-    engine: str | None = None
-    kubectl: bool = False
-    before: Sequence[Path] = ()
 
 
 def claim_of(manifest: Json, name: str) -> str:
@@ -57,19 +43,10 @@ def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder:
     return found
 
 
-def settings_of(manifest: Json, means: Means) -> Settings:
-    """The settings for the pods of a workflow."""
+def of_workflow(settings: Settings, manifest: Json) -> Settings:
+    """The user's settings, with those of the workflow."""
     metadata, spec = part(manifest, "metadata"), part(manifest, "spec")
-    return Settings(
-        python=means.python,
-        mounts=means.mounts,
-        volumes=means.volumes,
-        before=means.before,
-        artifacts=means.artifacts,
-        engine="docker" if means.engine == "docker" else "podman" if means.engine else None,
-        kubectl=means.kubectl,
-        config_maps=means.config_maps,
-        secrets=means.secrets,
+    return settings._replace(
         namespace=str(metadata.get("namespace") or "default"),
         workflow=str(metadata["name"]),
         labels=part(metadata, "labels"),

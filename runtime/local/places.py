@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.pods.store import place
 from flowdsl.runtime.parts import part, several
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 Json = dict[str, Any]
 
@@ -34,6 +33,21 @@ def on_volume(text: str, volumes: Mapping[str, Path]) -> Path | None:
         return None
     name, _, rest = text.removeprefix(f"{VOLUMES}/").partition("/")
     return volumes[name] / rest if name in volumes else None
+
+
+class Files(NamedTuple):
+    """Finds files in the folder of a run, and in the folders of volumes, by the keys and paths in its outputs."""
+
+    folder: Path
+    volumes: Mapping[str, Path]
+
+    def of_text(self, text: str) -> Path | None:
+        """The file that a key, or a path on a volume, refers to; None for any other text."""
+        if "/" not in text:
+            return None
+        found = on_volume(text, self.volumes) or self.folder / "artifacts" / text.strip("/")
+        # `Path.exists` raises for a text that no file system allows as a name.
+        return found if os.path.exists(found) else None  # noqa: PTH110
 
 
 def linked(source: Path, target: Path) -> None:
