@@ -91,8 +91,10 @@ _WORDS = {
         (
             "`when`",
             "write `with when(...):`, and call the steps in its block",
-            "condition elif else switch",
+            "condition elif else if switch",
         ),
+        ("`either`", "the value of whichever ran is `either(first, second)`", "coalesce oneof"),
+        ("a list", "what `fan_out` gives is a list: pass it to a step that takes one", "collect collected"),
         ("`on_exit`", "write `with on_exit():`, and call the steps in its block", "exithandler"),
         (
             "a `Path`",

@@ -302,10 +302,10 @@ def _refuse(stand_in: RunTimeValue, kind: str, **data: str | bool) -> Any:
 
 
 def _of_tasks(name: str) -> bool:
-    """Whether an attribute is one of tasks in other tools, not one of a value."""
-    from flowdsl.mistakes.words import OUTPUTS, said_before
+    """Whether an attribute says something about tasks in other tools, not about a value."""
+    from flowdsl.mistakes.words import said_before
 
-    return name in OUTPUTS or bool(said_before(name))
+    return bool(said_before(name))
 
 
 def _replaced(record: Any, kind: t.Record, /, **changes: Any) -> Any:

@@ -3,7 +3,7 @@
 from flowdsl import Retry, fan_out, maximize, pipeline, step, sweep
 
 
-@step(image="python:3.12-slim", retries=3, retry_delay="5m", max_retry_delay="1h", trigger_rule="all_done")
+@step(image="python:3.12-slim", retries=3, retry_delay="5m", max_retry_delay="1h", trigger_rule="all_done", cache_expiration="1d")
 def load(n: int) -> int:
     return n
 
@@ -13,7 +13,7 @@ def train(n: int) -> int:
     return n
 
 
-@pipeline(gpu=1, schedule_interval="@daily", catchup=False, namespace="search")
+@pipeline(gpu=1, schedule_interval="@daily", catchup=False, namespace="search", log_prints=True)
 def part(n: int) -> int:
     return load(n, retries=2)
 

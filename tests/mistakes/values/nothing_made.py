@@ -23,3 +23,4 @@ def nightly() -> None:
         publish.options(name="again")(either(done, 3))
     first, second = count("users")
     publish.options(name="both")(rows.total)
+    publish.options(name="result")(count("orders").result)
