@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeGuard
 
 Object = dict[str, Any]
@@ -69,6 +69,12 @@ def inside(node: Object, *fields: str) -> Object:
 def entries(node: Object, *fields: str) -> list[Object]:
     """The list of mappings that the fields lead to; empty when there is none."""
     return _at(node, fields) or []
+
+
+def entries_at(node: Object, path: Path, *fields: str) -> Iterator[tuple[Path, Object]]:
+    """The mappings in the list that the fields of a node at a path lead to, each with its path."""
+    for index, each in enumerate(entries(node, *fields)):
+        yield (*path, *fields, index), each
 
 
 def names_of(node: Object, *fields: str) -> set[str]:

@@ -16,7 +16,7 @@ from flowdsl.compiler.lint.variables.typing import Extra
 from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.compiler.lint.workflow.names import object_name
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import near
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def binding(document: Object, library: Library | None) -> Iterator[Problem]:
     if not string(submit, "workflowTemplateRef", "name"):
         way = "add the name of the WorkflowTemplate to run"
         yield Problem((*path, "workflowTemplateRef"), Incomplete("the reference", "`name`", way))
-    for index, parameter in enumerate(entries(submit, "arguments", "parameters")):
-        place = (*path, "arguments", "parameters", index)
+    for place, parameter in entries_at(submit, path, "arguments", "parameters"):
         text = string(parameter, "valueFrom", "event")
         if not text:
             way = "write `valueFrom: {event: ...}`; a constant needs quotes there, such as `'\"a\"'`"

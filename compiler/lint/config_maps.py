@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.repaired import sound
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_mapping, mapping_at, string
+from flowdsl.compiler.tree import entries_at, inside, is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.labels import PREFIX
 
@@ -101,9 +101,9 @@ def _files(data: Object, path: Path, namespace: str, maps: ConfigMaps) -> Iterat
     if data.get("optional"):
         return
     yield from _key({"name": data.get("name")}, path, namespace, maps)
-    for index, item in enumerate(entries(data, "items")):
+    for place, item in entries_at(data, path, "items"):
         reference = {"name": data.get("name"), "key": item.get("key")}
-        for problem in _key(reference, (*path, "items", index), namespace, maps):
+        for problem in _key(reference, place, namespace, maps):
             if problem.path[-1] == "key":
                 yield problem
 

@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, pairs, string
+from flowdsl.compiler.tree import entries_at, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -115,7 +115,7 @@ def bare(view: View) -> Iterator[Problem]:
     """Outputs of tasks and steps that are passed on are written in two braces."""
     for template in view.templates if any(map(_BARE.fullmatch, view.values)) else ():
         for call in template.calls:
-            for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+            for path, each in entries_at(call.data, call.path, "arguments", "parameters"):
                 found = _BARE.fullmatch(string(each, "value"))
                 producer = None if found is None else producer_of(template, found[2], found[3])
                 if found is None or producer is None or found[4] not in (producer.outputs or ()):
@@ -123,7 +123,7 @@ def bare(view: View) -> Iterator[Problem]:
                 name = f"{found[2]}.{found[3]}.{found[4]}"
                 way = f"write `{{{{{name}}}}}`"
                 finding = TakenLiterally(f"`{found[0]}` is passed on as this text", "no variable", way)
-                yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
+                yield Problem((*path, "value"), finding)
 
 
 _BEHIND = regex(r"['\"]?\s*[=!]=\s*[^?\n]{1,80}\?[^:\n]{1,80}:[^\n]{1,80}")
@@ -133,14 +133,13 @@ _BEHIND = regex(r"['\"]?\s*[=!]=\s*[^?\n]{1,80}\?[^:\n]{1,80}:[^\n]{1,80}")
 def chosen(view: View) -> Iterator[Problem]:
     """An expression is inside of its tag as a whole, and a list of items is no single item."""
     for call in view.outlines:
-        for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+        for path, each in entries_at(call.data, call.path, "arguments", "parameters"):
             value = string(each, "value")
             first = TAG.match(value.lstrip("'\"")) if "?" in value and "{{" in value else None
             if first is not None and _BEHIND.fullmatch(first.string, first.end()):
                 found = f"`{short(value)}` is passed on as text"
                 way = "write the whole expression between `{{=` and `}}`"
-                finding = TakenLiterally(found, "not computed", way)
-                yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
+                yield Problem((*path, "value"), TakenLiterally(found, "not computed", way))
         items: list[Any] = call.data.get("withItems") or []
         tag = only_tag(items[0]) if len(items) == 1 and isinstance(items[0], str) else None
         name = "" if tag is None else tag[1].strip().removeprefix("workflow.parameters.")
@@ -155,14 +154,14 @@ def chosen(view: View) -> Iterator[Problem]:
 def packed(view: View) -> Iterator[Problem]:
     """Artifacts are archived unless `archive` has a strategy that says otherwise."""
     for template in view.templates:
-        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+        for path, artifact in entries_at(template.data, template.path, "outputs", "artifacts"):
             archive = inside(artifact, "archive")
             for field in archive:
                 if field in ("none", "zip") and archive[field] is None:
                     found = f"`{field}` has no value, so it counts as left out"
                     way = f"write `{field}: {{}}`"
-                    path = (*template.path, "outputs", "artifacts", index, "archive", field)
-                    yield Problem(path, TakenLiterally(found, "a .tgz", way), on_key=True)
+                    finding = TakenLiterally(found, "a .tgz", way)
+                    yield Problem((*path, "archive", field), finding, on_key=True)
 
 
 _OF_LINUX = (
@@ -268,19 +267,19 @@ def paths(view: View) -> Iterator[Problem]:
     Source: Argo Workflows, SaveArtifacts, SaveParameters and getTemplateOutputsFromScope.
     """
     for template in view.templates:
-        for index, each in enumerate(entries(template.data, "outputs", "parameters")):
+        for here, each in entries_at(template.data, template.path, "outputs", "parameters"):
             source = inside(each, "valueFrom")
             if each.get("default") is not None and source and "default" not in source:
                 found = f"the `default` of output `{each.get('name')}` is not used"
                 effect = f"without the {'file' if 'path' in source else 'value'}, the run fails"
-                path = (*template.path, "outputs", "parameters", index, "default")
-                yield Problem(path, TakenLiterally(found, effect, "move it below `valueFrom`"), on_key=True)
+                finding = TakenLiterally(found, effect, "move it below `valueFrom`")
+                yield Problem((*here, "default"), finding, on_key=True)
             asked = string(source, "jsonPath")
             if asked and "{" not in asked:
                 way = f"write `{{.{asked.lstrip('$.')}}}`"
-                path = (*template.path, "outputs", "parameters", index, "valueFrom", "jsonPath")
                 found = f"`{short(asked)}` has no braces, so it is the value itself"
-                yield Problem(path, TakenLiterally(found, "no field is read", way))
+                finding = TakenLiterally(found, "no field is read", way)
+                yield Problem((*here, "valueFrom", "jsonPath"), finding)
         for path, at in _outputs(template):
             if "{{" not in at and (at.startswith("~") or "*" in at):
                 found = f"`{at}` is looked for under that name"
@@ -291,12 +290,10 @@ def paths(view: View) -> Iterator[Problem]:
 
 def _outputs(template: Template) -> Iterator[tuple[Path, str]]:
     """The paths of the outputs of a template, each with its place."""
-    outputs = inside(template.data, "outputs")
-    for index, each in enumerate(entries(outputs, "artifacts")):
-        yield (*template.path, "outputs", "artifacts", index, "path"), string(each, "path")
-    for index, each in enumerate(entries(outputs, "parameters")):
-        path = (*template.path, "outputs", "parameters", index, "valueFrom", "path")
-        yield path, string(each, "valueFrom", "path")
+    for path, each in entries_at(template.data, template.path, "outputs", "artifacts"):
+        yield (*path, "path"), string(each, "path")
+    for path, each in entries_at(template.data, template.path, "outputs", "parameters"):
+        yield (*path, "valueFrom", "path"), string(each, "valueFrom", "path")
 
 
 def places(view: View) -> Iterator[Problem]:
@@ -309,8 +306,7 @@ def places(view: View) -> Iterator[Problem]:
         if (owner := each.data.get(side))
     ]
     for owner, path in given:
-        for index, artifact in enumerate(entries(owner or {}, "artifacts")):
-            here = (*path, "artifacts", index)
+        for here, artifact in entries_at(owner or {}, path, "artifacts"):
             source = string(artifact, "from")
             field = next((each for each in LOCATIONS if artifact.get(each) is not None), "")
             if source and field:

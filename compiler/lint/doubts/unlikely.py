@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.pods.bodies import NoCommand
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.duration import duration, in_units
@@ -350,7 +350,7 @@ def commands(view: View) -> Iterator[Problem]:
 def secrets(view: View) -> Iterator[Problem]:
     """Variables do not hold secrets."""
     for template, place, container in view.containers:
-        for index, variable in enumerate(entries(container, "env")):
+        for path, variable in entries_at(container, (*template.path, *place), "env"):
             name, value = string(variable, "name"), string(variable, "value")
             if is_secret(name, value):
-                yield Problem((*template.path, *place, "env", index, "value"), WrittenSecret(name))
+                yield Problem((*path, "value"), WrittenSecret(name))

@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.pods.bodies import NeverGiven
 from flowdsl.compiler.lint.pods.mounts import is_in, is_read_only, mount_of, place_of
 from flowdsl.compiler.lint.scripts import POSIX_SHELLS, command_line, is_python, parse
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import near
 from flowdsl.grammar.command_line import program
 from flowdsl.grammar.regex import regex
@@ -120,18 +120,13 @@ _WRITTEN = regex(
 
 def _outputs(template: Template) -> Iterator[tuple[Path, str, str]]:
     """The outputs of a template that have to be there: their places, names and files."""
-    for index, each in enumerate(entries(template.data, "outputs", "parameters")):
+    for path, each in entries_at(template.data, template.path, "outputs", "parameters"):
         source = inside(each, "valueFrom")
         if (file := string(source, "path")) and source.get("default") is None:
-            path = (*template.path, "outputs", "parameters", index, "valueFrom", "path")
-            yield path, string(each, "name"), file.rstrip("/")
-    for index, each in enumerate(entries(template.data, "outputs", "artifacts")):
+            yield (*path, "valueFrom", "path"), string(each, "name"), file.rstrip("/")
+    for path, each in entries_at(template.data, template.path, "outputs", "artifacts"):
         if (file := string(each, "path")) and not each.get("optional"):
-            yield (
-                (*template.path, "outputs", "artifacts", index, "path"),
-                string(each, "name"),
-                file.rstrip("/"),
-            )
+            yield (*path, "path"), string(each, "name"), file.rstrip("/")
 
 
 def _places(template: Template) -> set[str]:

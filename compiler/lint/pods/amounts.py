@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.amounts import MemoryVolume
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import has_exponent, quantity
@@ -67,11 +67,10 @@ def in_memory(view: View) -> Iterator[Problem]:
         for place, container in template.containers if sizes else ():
             memory = str(inside(container, "resources", "limits").get("memory", ""))
             most = _bytes(memory)
-            for index, mount in enumerate(entries(container, "volumeMounts")):
+            for path, mount in entries_at(container, (*template.path, *place), "volumeMounts"):
                 size = sizes.get(string(mount, "name"), "")
                 asked = _bytes(size)
                 if most is not None and asked is not None and asked > most and not mount.get("readOnly"):
-                    path = (*template.path, *place, "volumeMounts", index)
                     yield Problem(path, MemoryVolume(string(mount, "mountPath"), size, memory))
 
 

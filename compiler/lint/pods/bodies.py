@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.workflow.dependencies import Cycle
 from flowdsl.compiler.lint.workflow.names import BadContainerName
 from flowdsl.compiler.lint.workflow.passed_values import never_filled
 from flowdsl.compiler.problem import Problem, Various
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.grammar.command_line import SHELLS, program
@@ -200,8 +200,8 @@ def artifacts(view: View) -> Iterator[Problem]:
     """Artifacts have a path only in templates with containers, within their folder, and complete locations."""
     for template in view.templates:
         for side in ("inputs", "outputs"):
-            for index, artifact in enumerate(entries(template.data, side, "artifacts")):
-                yield from _artifact(template, side, artifact, (*template.path, side, "artifacts", index))
+            for path, artifact in entries_at(template.data, template.path, side, "artifacts"):
+                yield from _artifact(template, side, artifact, path)
         archive: Object | None = template.data.get("archiveLocation")
         if archive is not None:
             yield from _location("archiveLocation", archive, (*template.path, "archiveLocation"))
@@ -271,14 +271,11 @@ def output_parameters(view: View) -> Iterator[Problem]:
             yield from _of_request(template)
             continue
         if template.body == "resource":  # without a container that saves files
-            for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+            for path, artifact in entries_at(template.data, template.path, "outputs", "artifacts"):
                 gives, way = "an object has no files", "parameters are read off the object, by `jsonPath`"
-                finding = NeverGiven(string(artifact, "name"), gives, way)
-                yield Problem((*template.path, "outputs", "artifacts", index), finding)
-        for index, parameter in enumerate(entries(template.data, "outputs", "parameters")):
-            name: str = parameter.get("name") or ""
-            path = (*template.path, "outputs", "parameters", index)
-            yield from _declared(template, name, parameter, path)
+                yield Problem(path, NeverGiven(string(artifact, "name"), gives, way))
+        for path, parameter in entries_at(template.data, template.path, "outputs", "parameters"):
+            yield from _declared(template, string(parameter, "name"), parameter, path)
 
 
 def _valued(template: Template, name: str, source: Object | None, path: Path) -> Iterator[Problem]:
@@ -345,9 +342,8 @@ def _names_no_task(template: Template, text: str) -> bool:
 def _of_request(template: Template) -> Iterator[Problem]:
     """The outputs of an HTTP template, which are never set. Source: Argo Workflows, executeHTTPTemplate."""
     for kind in ("parameters", "artifacts"):
-        for index, output in enumerate(entries(template.data, "outputs", kind)):
-            path = (*template.path, "outputs", kind, index)
-            name: str = output.get("name") or ""
+        for path, output in entries_at(template.data, template.path, "outputs", kind):
+            name = string(output, "name")
             wrong = list(_declared(template, name, output, path)) if kind == "parameters" else []
             yield from wrong or [Problem(path, NeverGiven(name))]
 

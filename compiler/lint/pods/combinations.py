@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods, NotOfArgo
 from flowdsl.compiler.lint.pods.patches import patch_of
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, names_of, string
+from flowdsl.compiler.tree import entries, entries_at, inside, names_of, string
 from flowdsl.grammar.names import is_argo_container, is_port_name
 from flowdsl.grammar.regex import regex
 
@@ -88,8 +88,7 @@ def propagation(view: View) -> Iterator[Problem]:
         main = len(place) == 1 or (place[0] == "containerSet" and container.get("name") == "main")
         contexts = inside(view.defaults if main else {}, str(place[0])), container
         granted = any(inside(each, "securityContext").get("privileged") is True for each in contexts)
-        for index, mount in enumerate(_mounts(container)):
-            path = (*template.path, *place, "volumeMounts", index)
+        for path, mount in entries_at(container, (*template.path, *place), "volumeMounts"):
             shared = string(mount, "mountPropagation") == "Bidirectional"
             if shared and not (granted and (is_patched or not main)):
                 yield Problem((*path, "mountPropagation"), _bidirectional(main, granted))
@@ -141,9 +140,8 @@ def devices(view: View) -> Iterator[Problem]:
         own = {string(each, "name"): each for each in volumes}
         for place, container in using:
             mounted = names_of(container, "volumeMounts")
-            for index, device in enumerate(entries(container, "volumeDevices")):
+            for path, device in entries_at(container, (*template.path, *place), "volumeDevices"):
                 name = string(device, "name")
-                path = (*template.path, *place, "volumeDevices", index, "name")
                 reason, way = "", "declare it in `volumes` of the template, as a `persistentVolumeClaim`"
                 if name in mounted:
                     reason, way = "the container mounts it as a folder too", "keep one of the two"
@@ -155,7 +153,8 @@ def devices(view: View) -> Iterator[Problem]:
                 elif name in shared and name not in own and name not in mounts:
                     reason = "Argo gives pods a volume of the spec for `volumeMounts` alone"
                 if reason:
-                    yield Problem(path, NotForPods("the volume of a device", name, reason, way))
+                    finding = NotForPods("the volume of a device", name, reason, way)
+                    yield Problem((*path, "name"), finding)
 
 
 def blocks(view: View) -> Iterator[Problem]:
@@ -167,12 +166,12 @@ def blocks(view: View) -> Iterator[Problem]:
     for template in view.templates if names else ():
         own = names_of(template.data, "volumes")
         for place, container in template.containers:
-            for index, mount in enumerate(_mounts(container)):
+            for path, mount in entries_at(container, (*template.path, *place), "volumeMounts"):
                 name = string(mount, "name")
                 if name in names - own:
                     reason, way = "it is a device, without files", "take `volumeMode: Block` out of the claim"
-                    path = (*template.path, *place, "volumeMounts", index, "name")
-                    yield Problem(path, NotForPods("the volume of a folder", name, reason, way))
+                    finding = NotForPods("the volume of a folder", name, reason, way)
+                    yield Problem((*path, "name"), finding)
 
 
 def _mounts(container: Object) -> list[Object]:
@@ -189,10 +188,10 @@ def expanded(view: View) -> Iterator[Problem]:
             continue
         known = names_of(container, "env")
         known |= names_of(view.defaults, str(place[0]), "env")
-        for index, mount in enumerate(_mounts(container)):
+        for at, mount in entries_at(container, (*template.path, *place), "volumeMounts"):
             text = string(mount, "subPathExpr")
             names = [] if "{{" in text else _EXPANDED.findall(text.replace("$$", ""))
-            path = (*template.path, *place, "volumeMounts", index, "subPathExpr")
+            path = (*at, "subPathExpr")
             lost = next((each for each in names if each not in known and not _OF_ALL.match(each)), None)
             other = next((each for each in names if not _OF_ALL.match(each)), None)
             if lost is not None and not container.get("envFrom"):
@@ -220,12 +219,12 @@ def kept(view: View) -> Iterator[Problem]:
     """
     for template, place, container in view.containers:
         path = (*template.path, *place)
-        for index, policy in enumerate(entries(container, "resizePolicy")):
+        for here, policy in entries_at(container, path, "resizePolicy"):
             word = string(policy, "restartPolicy")
             if word == "RestartContainer" and not _may_patch(view, template, "restartPolicy"):
                 reason = "the containers of Argo's pods are not started again"
                 finding = NotForPods("`restartPolicy`", word, reason, "write `NotRequired`")
-                yield Problem((*path, "resizePolicy", index, "restartPolicy"), finding)
+                yield Problem((*here, "restartPolicy"), finding)
         word = string(container, "securityContext", "procMount")
         if word == "Unmasked" and not _may_patch(view, template, "hostUsers"):
             reason = "only in a pod with `hostUsers: false`"
@@ -275,7 +274,7 @@ def sysctls(view: View) -> Iterator[Problem]:
     network = view.spec.get("hostNetwork") is True
     for owner, path in view.owners:
         taken: set[str] = set()
-        for index, each in enumerate(entries(owner, "securityContext", "sysctls")):
+        for place, each in entries_at(owner, path, "securityContext", "sysctls"):
             name = string(each, "name")
             reason, way = "", "remove it"
             if name in taken:
@@ -283,8 +282,8 @@ def sysctls(view: View) -> Iterator[Problem]:
             elif network and name.replace("/", ".").startswith("net."):
                 reason = "the pod is in the network of its node"
             if reason:
-                place = (*path, "securityContext", "sysctls", index, "name")
-                yield Problem(place, NotForPods("the name of a sysctl", name, reason, way))
+                finding = NotForPods("the name of a sysctl", name, reason, way)
+                yield Problem((*place, "name"), finding)
             taken.add(name)
 
 
@@ -302,10 +301,11 @@ def ports(view: View) -> Iterator[Problem]:
         taken: set[tuple[object, ...]] = set()
         own = network or patches[template.path].get("hostNetwork") is True
         for place, container in template.containers:
-            listed = enumerate(entries(container, "ports") if place[0] != "initContainers" else ())
-            for index, port in listed:
+            if place[0] == "initContainers":
+                continue
+            for at, port in entries_at(container, (*template.path, *place), "ports"):
                 given = port.get("hostPort") or 0
-                path = (*template.path, *place, "ports", index, "hostPort")
+                path = (*at, "hostPort")
                 key = given, port.get("protocol") or "TCP", port.get("hostIP") or ""
                 if _apart(port, own):
                     yield Problem(path, _other_port(port))
@@ -369,9 +369,8 @@ def told(view: View) -> Iterator[Problem]:
     for template in view.templates if pods else ():
         names = _names(template)
         for place, container in template.containers:
-            for index, variable in enumerate(entries(container, "env")):
-                path = (*template.path, *place, "env", index, "valueFrom")
-                yield from _of_container(inside(variable, "valueFrom"), path, names)
+            for path, variable in entries_at(container, (*template.path, *place), "env"):
+                yield from _of_container(inside(variable, "valueFrom"), (*path, "valueFrom"), names)
         yield from _of_files(template.data, template.path, names)
     yield from _of_files(view.spec, view.path, {name for each in pods for name in _names(each)})
 
@@ -384,14 +383,10 @@ def _names(template: Template) -> set[str]:
 
 def _of_files(owner: Object, path: Path, names: set[str]) -> Iterator[Problem]:
     """The findings about volumes whose files tell of other containers than those with the names."""
-    for index, volume in enumerate(entries(owner, "volumes")):
-        sources = entries(volume, "projected", "sources")
-        parts = [(("projected", "sources", at), each) for at, each in enumerate(sources)]
-        for place, part in (((), volume), *parts):
-            for at, item in enumerate(entries(part, "downwardAPI", "items")):
-                yield from _of_container(
-                    item, (*path, "volumes", index, *place, "downwardAPI", "items", at), names
-                )
+    for here, volume in entries_at(owner, path, "volumes"):
+        for place, part in ((here, volume), *entries_at(volume, here, "projected", "sources")):
+            for at, item in entries_at(part, place, "downwardAPI", "items"):
+                yield from _of_container(item, at, names)
 
 
 def _of_container(source: Object, path: Path, names: set[str]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadRequest
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.names import is_http_token
 from flowdsl.grammar.regex import regex
@@ -86,16 +86,15 @@ def _headers(request: Object, path: Path) -> Iterator[Problem]:
     """The findings about headers that cannot be sent."""
     for place, part, problem, way in header_faults(request, path):
         yield Problem(place, BadRequest(part, problem, way))
-    for index, header in enumerate(entries(request, "headers")):
+    for place, header in entries_at(request, path, "headers"):
         if string(header, "value") and inside(header, "valueFrom").get("secretKeyRef") is not None:
-            yield Problem((*path, "headers", index, "value"), NotSent("value"), on_key=True)
+            yield Problem((*place, "value"), NotSent("value"), on_key=True)
 
 
 def header_faults(request: Object, path: Path) -> Iterator[tuple[Path, str, str, str]]:
     """Headers that cannot be sent: where, which part of them, what is wrong, and the remedy."""
-    for index, header in enumerate(entries(request, "headers")):
+    for place, header in entries_at(request, path, "headers"):
         name, value = string(header, "name"), string(header, "value")
-        place = (*path, "headers", index)
         if "{{" not in name and not is_http_token(name):
             way = "write letters, digits and `-`, as in `Content-Type`"
             yield (*place, "name"), "the name of a header", f"is `{name}`, which is none", way
@@ -133,9 +132,8 @@ def gates(view: View) -> Iterator[Problem]:
         if not duration:
             continue
         filled = {name for name, each in template.parameters.items() if each.get("default") is not None}
-        for index, output in enumerate(entries(template.data, "outputs", "parameters")):
+        for path, output in entries_at(template.data, template.path, "outputs", "parameters"):
             source = inside(output, "valueFrom")
             name = string(output, "name")
             if source.get("supplied") is not None and source.get("default") is None and name not in filled:
-                path = (*template.path, "outputs", "parameters", index, "valueFrom")
-                yield Problem(path, NoAnswer(template.title, name, duration))
+                yield Problem((*path, "valueFrom"), NoAnswer(template.title, name, duration))

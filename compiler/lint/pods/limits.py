@@ -10,7 +10,16 @@ from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.objects import containers_in
 from flowdsl.compiler.ports import SCRIPT
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import byte_count, compact, entries, inside, is_list, is_mapping, string
+from flowdsl.compiler.tree import (
+    byte_count,
+    compact,
+    entries,
+    entries_at,
+    inside,
+    is_list,
+    is_mapping,
+    string,
+)
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import TAG
 
@@ -279,10 +288,10 @@ def _given(container: Object, *, in_file: bool = False) -> Iterator[tuple[Path, 
 
     `in_file`: its arguments may be passed in a file.
     """
-    for index, variable in enumerate(entries(container, "env")):
+    for path, variable in entries_at(container, (), "env"):
         if size := _alone(name := str(variable.get("name")), variable.get("value")):
             what = "the script, a variable of its pods," if name == SCRIPT else f"the variable `{name}`"
-            yield ("env", index, "value"), TextTooBig(what, size // KIB, MOST_VARIABLE // KIB)
+            yield (*path, "value"), TextTooBig(what, size // KIB, MOST_VARIABLE // KIB)
     for field in ("command", "args"):
         made = LongArgument if in_file and field == "args" else TextTooBig
         listed: list[object] = container[field] if is_list(container.get(field)) else []
@@ -311,7 +320,7 @@ def _unfit(lists: Object, path: Path, users: Sequence[tuple[str, Sequence[Templa
 
     `users`: the first word of the tag for the parameters in templates, and those templates.
     """
-    for index, parameter in enumerate(entries(lists, "parameters")):
+    for here, parameter in entries_at(lists, path, "parameters"):
         for field in ("value", "default"):
             if not (size := _excess(parameter.get(field))):
                 continue
@@ -319,7 +328,7 @@ def _unfit(lists: Object, path: Path, users: Sequence[tuple[str, Sequence[Templa
             ways = {
                 way for root, templates in users for one in templates for way in _ways(one, root, name, seen)
             }
-            place, most = (*path, "parameters", index, field), MOST_VARIABLE // KIB
+            place, most = (*here, field), MOST_VARIABLE // KIB
             if False in ways:
                 yield Problem(place, ValueTooBig(name, size // KIB, most))
             elif ways:

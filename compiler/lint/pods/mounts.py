@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.findings import NotForPods
 from flowdsl.compiler.lint.pods.stores import BadArtifact
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.tree import entries, entries_at, inside, is_mapping, string
 from flowdsl.diagnostic import Finding, Unknown
 from flowdsl.grammar.template import is_filled
 
@@ -96,9 +96,9 @@ def _mounted(template: Template, shared: frozenset[str] | None) -> Iterator[tupl
     known = shared | own
     for place, owner in (*template.containers, (("containerSet",), inside(template.data, "containerSet"))):
         for field in ("volumeMounts", "volumeDevices"):
-            for index, mount in enumerate(entries(owner, field)):
+            for path, mount in entries_at(owner, (*template.path, *place), field):
                 if name := string(mount, "name"):
-                    yield (*template.path, *place, field, index, "name"), name, known
+                    yield (*path, "name"), name, known
 
 
 def _paths(template: Template) -> Iterator[Problem]:
@@ -112,11 +112,10 @@ def _paths(template: Template) -> Iterator[Problem]:
     yield from _mirrored(template)
     yield from _repeated(template)
     taken: dict[str, str] = {}
-    for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
+    for path, mount in entries_at(template.data, template.path, "containerSet", "volumeMounts"):
         at = string(mount, "mountPath")
         if at in taken:
-            path = (*template.path, "containerSet", "volumeMounts", index, "mountPath")
-            yield Problem(path, MountTwice(at, taken[at]))
+            yield Problem((*path, "mountPath"), MountTwice(at, taken[at]))
         taken[at] = f"volume `{mount.get('name')}`"
     for place, container in template.containers:
         if place[0] == "containerSet":
@@ -126,13 +125,12 @@ def _paths(template: Template) -> Iterator[Problem]:
     taken.pop("", None)
     refused = template.body == "container"
     files: dict[str, str] = {}
-    for index, artifact in enumerate(entries(template.data, "inputs", "artifacts")):
+    for path, artifact in entries_at(template.data, template.path, "inputs", "artifacts"):
         at = string(artifact, "path")
         clean = _clean(at)
         other = taken.get(at, "") if refused or not artifact.get("optional") else ""
         if found := files.get(clean) or other:
-            path = (*template.path, "inputs", "artifacts", index, "path")
-            yield Problem(path, MountTwice(clean if clean in files else at, found))
+            yield Problem((*path, "path"), MountTwice(clean if clean in files else at, found))
         if at:
             files[clean] = f"artifact `{artifact.get('name')}`"
 
@@ -172,27 +170,26 @@ def _variables(template: Template) -> Iterator[tuple[Path, str]]:
     """The names of volumes with files that variables are read from, each with its path."""
     steps = ("valueFrom", "fileKeyRef", "volumeName")
     for place, container in template.containers:
-        for index, variable in enumerate(entries(container, "env")):
+        for path, variable in entries_at(container, (*template.path, *place), "env"):
             if (name := string(variable, *steps)) and not is_filled(name):
-                yield (*template.path, *place, "env", index, *steps), name
+                yield (*path, *steps), name
 
 
 def _at_taken(container: Object, path: Path, taken: Mapping[str, str]) -> Iterator[Problem]:
     """The mounts of a container at used paths, which the mapping explains."""
-    for index, mount in enumerate(entries(container, "volumeMounts")):
+    for here, mount in entries_at(container, path, "volumeMounts"):
         if (at := string(mount, "mountPath")) in taken:
-            yield Problem((*path, "volumeMounts", index, "mountPath"), MountTwice(at, taken[at]))
+            yield Problem((*here, "mountPath"), MountTwice(at, taken[at]))
 
 
 def _repeated(template: Template) -> Iterator[Problem]:
     """Mounts of one container at the same path, for which the API server refuses the pod."""
     for place, container in template.containers:
         taken: dict[str, str] = {}
-        for index, mount in enumerate(entries(container, "volumeMounts")):
+        for path, mount in entries_at(container, (*template.path, *place), "volumeMounts"):
             at = string(mount, "mountPath")
             if at in taken:
-                path = (*template.path, *place, "volumeMounts", index, "mountPath")
-                yield Problem(path, MountTwice(at, taken[at]))
+                yield Problem((*path, "mountPath"), MountTwice(at, taken[at]))
             elif at:
                 taken[at] = f"volume `{mount.get('name')}`"
 
@@ -244,20 +241,19 @@ def below_files(view: View) -> Iterator[Problem]:
     for template in view.templates:
         own = by_name(entries(template.data, "volumes"))
         for place, container in template.containers:
-            listed = entries(container, "volumeMounts")
+            listed = [*entries_at(container, (*template.path, *place), "volumeMounts")]
             if len(listed) < 2:
                 continue
             files = [
                 string(mount, "mountPath")
-                for mount in listed
+                for _, mount in listed
                 if _is_file(own.get(name := string(mount, "name")) or shared.get(name) or {}, mount)
             ]
-            for index, mount in enumerate(listed):
+            for path, mount in listed:
                 at = string(mount, "mountPath")
                 file = next((one for one in files if _lies_in(_clean(at), _clean(one))), None)
                 if file is not None:
-                    path = (*template.path, *place, "volumeMounts", index, "mountPath")
-                    yield Problem(path, BelowFile(at, file))
+                    yield Problem((*path, "mountPath"), BelowFile(at, file))
 
 
 def _is_file(volume: Object, mount: Object) -> bool:
@@ -319,14 +315,13 @@ def _mirrored(template: Template) -> Iterator[Problem]:
 
 def _own_paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
-    owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
-    places = [((*place, "volumeMounts"), "mountPath", owner.get("volumeMounts")) for place, owner in owners]
-    inputs = inside(template.data, "inputs").get("artifacts")
-    for place, field, listed in (*places, (("inputs", "artifacts"), "path", inputs)):
-        for index, each in enumerate(listed or ()):
+    owners = (*template.containers, (("containerSet",), inside(template.data, "containerSet")))
+    mounts = (each for place, owner in owners for each in entries_at(owner, place, "volumeMounts"))
+    inputs = entries_at(template.data, (), "inputs", "artifacts")
+    for field, listed in (("mountPath", mounts), ("path", inputs)):
+        for place, each in listed:
+            path, at = (*template.path, *place, field), string(each, field).rstrip("/")
             if string(each, field) == "/":
-                path = (*template.path, *place, index, field)
                 yield Problem(path, MountTwice("/", "the file system of the image"))
-            at = string(each, field).rstrip("/")
-            if at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
-                yield Problem((*template.path, *place, index, field), MountTwice(at, "Argo itself"))
+            elif at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
+                yield Problem(path, MountTwice(at, "Argo itself"))

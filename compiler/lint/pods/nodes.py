@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.pods.objects import pods_in
 from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_list, is_mapping, string, value_at
+from flowdsl.compiler.tree import entries_at, inside, is_list, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
@@ -51,11 +51,10 @@ def demands(view: View) -> Iterator[Problem]:
 
 def _none(pod: Object, path: Path) -> Problem | None:
     """Why no node satisfies a pod's requirements, in any of its alternatives."""
-    place = (*path, *_TERMS)
     selector = {str(key): str(text) for key, text in inside(pod, "nodeSelector").items()}
     found = [
-        _clash(selector, entries(term, "matchExpressions"), (*place, index, "matchExpressions"))
-        for index, term in enumerate(entries(pod, *_TERMS))
+        _clash(selector, entries_at(term, place, "matchExpressions"))
+        for place, term in entries_at(pod, path, *_TERMS)
     ]
     return found[0] if found and all(found) else None
 
@@ -77,10 +76,10 @@ def _is_open(text: str) -> bool:
     return is_filled(text) or WORD in text
 
 
-def _clash(selector: dict[str, str], requirements: list[Object], path: Path) -> Problem | None:
-    """The first requirement that excludes those before it, or the selector."""
+def _clash(selector: dict[str, str], requirements: Iterable[tuple[Path, Object]]) -> Problem | None:
+    """The first requirement that excludes those before it, or the selector; each has its path."""
     labels = {key: _Label(text) for key, text in selector.items() if not _is_open(text)}
-    for index, one in enumerate(requirements):
+    for path, one in requirements:
         key = str(one.get("key") or "")
         values = [str(each) for each in one.get("values") or ()]
         if any(_is_open(each) for each in (key, *values)):
@@ -90,7 +89,7 @@ def _clash(selector: dict[str, str], requirements: list[Object], path: Path) -> 
         label.ask(str(one.get("operator")), values)
         if not label.possible:
             before = label.said or f"`{key}={selector.get(key, '')}`"
-            return Problem((*path, index), NoSuchNode(before, said))
+            return Problem(path, NoSuchNode(before, said))
         label.said = said
     return None
 

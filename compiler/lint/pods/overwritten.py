@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.pods.stores import KEYS
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import compact, entries, inside, string
+from flowdsl.compiler.tree import compact, entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.depends import asks
 from flowdsl.grammar.named import NamedTuple
@@ -77,9 +77,9 @@ def overwritten(view: View) -> Iterator[Problem]:
 def _of_items(view: View, call: Call, template: Template, told: set[Path]) -> Iterator[Problem]:
     """The findings about the outputs of a template that runs for all items of a loop."""
     for field in ("parameters", "artifacts"):
-        for index, output in enumerate(entries(template.data, "outputs", field)):
+        for place, output in entries_at(template.data, template.path, "outputs", field):
             name = string(output, "globalName")
-            path = _shown(view, template, (*template.path, "outputs", field, index, "globalName"), call)
+            path = _shown(view, template, (*place, "globalName"), call)
             if name and _is_one(name) and path not in told:
                 told.add(path)
                 yield Problem(path, SameGlobal(call.title, name))
@@ -166,7 +166,7 @@ def _takes(call: Call, other: Call) -> bool:
 
 def _places(template: Template, side: str, given: dict[str, str]) -> Iterator[_Place]:
     """The artifacts of a template with the same key in the whole run, for values of its inputs."""
-    for index, artifact in enumerate(entries(template.data, side, "artifacts")):
+    for place, artifact in entries_at(template.data, template.path, side, "artifacts"):
         field = next((each for each in KEYS if artifact.get(each) is not None), "")
         key = string(artifact, field, KEYS[field]) if field else ""
         # Folders with different files may share a key.
@@ -174,8 +174,8 @@ def _places(template: Template, side: str, given: dict[str, str]) -> Iterator[_P
             continue
         if (filled := _filled(key, given)) is not None:
             location: Object = {**artifact[field], KEYS[field]: filled}
-            path = (*template.path, side, "artifacts", index, field, KEYS[field])
-            yield _Place(f"{field}: {compact(location)}", string(artifact, "name"), key, path, template)
+            where, path = f"{field}: {compact(location)}", (*place, field, KEYS[field])
+            yield _Place(where, string(artifact, "name"), key, path, template)
 
 
 def _given(call: Call, around: dict[str, str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type
 from flowdsl.compiler.schema.validate import At, is_number, reading
-from flowdsl.compiler.tree import entries, from_json, inside, is_list, is_mapping, string
+from flowdsl.compiler.tree import entries, entries_at, from_json, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
@@ -270,9 +270,9 @@ def _only_here(body: Object) -> Iterator[Finding]:
         value = body.get(field)
         if is_mapping(value):
             yield from whole(name, value, (field,))
-        for index, each in enumerate(entries(body, field) if is_list(value) else ()):
+        for path, each in entries_at(body, (), field) if is_list(value) else ():
             if "$patch" not in each:
-                yield from whole(name, each, (field, index))
+                yield from whole(name, each, path)
 
 
 _OWN = {"containers": ("main", "wait", "supervisor"), "initContainers": ("init",)}

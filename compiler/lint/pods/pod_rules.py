@@ -14,7 +14,7 @@ from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import TooManyEntries, dotted
 from flowdsl.compiler.schema.misplaced import CONTAINERS
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import near
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_qualified_name
@@ -89,12 +89,11 @@ _MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
 def _resized(found: Typed) -> Iterator[Problem]:
     """Each resource has one resize policy. Source: validateResizePolicy."""
     taken: set[str] = set()
-    for index, each in enumerate(entries(found.data, "resizePolicy")):
+    for path, each in entries_at(found.data, found.path, "resizePolicy"):
         name = string(each, "resourceName")
         if name in taken:
             reason, way = "named already", "keep one of them"
-            path = (*found.path, "resizePolicy", index, "resourceName")
-            yield Problem(path, NotForPods("`resourceName`", name, reason, way))
+            yield Problem((*path, "resourceName"), NotForPods("`resourceName`", name, reason, way))
         taken |= {name} - {""}
 
 
@@ -213,9 +212,9 @@ def _selected(found: Typed) -> Iterator[Problem]:
     yield from label_faults(
         inside(found.data, "matchLabels"), (*found.path, "matchLabels"), "a label", filled
     )
-    for index, each in enumerate(entries(found.data, "matchExpressions")):
+    for path, each in entries_at(found.data, found.path, "matchExpressions"):
         if each.get("operator") in WORDS["LabelSelectorRequirement", "operator"]:
-            yield from requirement_faults(each, (*found.path, "matchExpressions", index))
+            yield from requirement_faults(each, path)
 
 
 def _resolver(found: Typed) -> Iterator[Problem]:
@@ -238,13 +237,12 @@ def _scratch(found: Typed) -> Iterator[Problem]:
 def _projected(found: Typed) -> Iterator[Problem]:
     """The files of a projected volume; that of a token may be another's. Source: validateProjectionSources."""
     taken: set[str] = set()
-    for number, source in enumerate(entries(found.data, "sources")):
+    for at, source in entries_at(found.data, found.path, "sources"):
         for field, given in source.items():
             if field == "serviceAccountToken":
                 continue
-            here = (*found.path, "sources", number, field)
-            several = [((*here, "items", at), each) for at, each in enumerate(entries(given or {}, "items"))]
-            for path, each in (*several, (here, given or {})):
+            here = (*at, field)
+            for path, each in (*entries_at(given or {}, here, "items"), (here, given or {})):
                 file = string(each, "path")
                 if file in taken:
                     reason, way = "already a file of the volume", "give each file a path of its own"

@@ -16,7 +16,7 @@ from flowdsl.compiler.lint.pods.pod_rules import OWN, last_field, title
 from flowdsl.compiler.lint.pods.pod_texts import FORMS, NAMES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
-from flowdsl.compiler.tree import entries, inside, is_list, string
+from flowdsl.compiler.tree import entries, entries_at, inside, is_list, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.template import is_filled, may_be
 
@@ -179,8 +179,7 @@ _WANTED = frozenset(_RULES)
 
 def claims(view: View) -> Iterator[Problem]:
     """The claims of a workflow have names, by which its pods mount them, and a spec."""
-    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
-        path = (*view.path, "volumeClaimTemplates", index)
+    for path, claim in entries_at(view.spec, view.path, "volumeClaimTemplates"):
         if not string(claim, "metadata", "name"):
             yield Problem(
                 path, Incomplete("the claim", "`metadata.name`", "add the name that `volumeMounts` uses")
@@ -203,11 +202,11 @@ def resource_claims(view: View) -> Iterator[Problem]:
         if not (own or is_whole):
             continue
         for place, container in template.containers:
-            for index, claim in enumerate(entries(container, "resources", "claims")):
+            for path, claim in entries_at(container, (*template.path, *place), "resources", "claims"):
                 name = string(claim, "name")
                 if name and name not in known and "{{" not in name:
                     close = near(name, known)
                     reason = f"did you mean `{close}`?" if close else "the pod has no such claim"
                     way = "declare it in `resourceClaims` of the template or of the spec"
-                    path = (*template.path, *place, "resources", "claims", index, "name")
-                    yield Problem(path, NotForPods("the claim of a container", name, reason, way))
+                    finding = NotForPods("the claim of a container", name, reason, way)
+                    yield Problem((*path, "name"), finding)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.amounts import amounts, asked_by
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.taints import EFFECTS
-from flowdsl.compiler.tree import entries, inside
+from flowdsl.compiler.tree import entries, entries_at, inside
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS, is_mig_profile
 from flowdsl.grammar.error import GrammarError
@@ -290,17 +290,14 @@ def _page(name: str) -> Decimal | None:
 
 def _claims(view: View) -> Iterator[Problem]:
     """The sizes of claims that are made for the run or for a pod are valid."""
-    made = [
-        (claim, (*view.path, "volumeClaimTemplates", index))
-        for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates"))
-    ]
+    made = [*entries_at(view.spec, view.path, "volumeClaimTemplates")]
     of_pods = "ephemeral", "volumeClaimTemplate"
     made += [
-        (inside(volume, *of_pods), (*path, "volumes", index, *of_pods))
+        ((*at, *of_pods), inside(volume, *of_pods))
         for owner, path in view.owners
-        for index, volume in enumerate(entries(owner, "volumes"))
+        for at, volume in entries_at(owner, path, "volumes")
     ]
-    for claim, path in made:
+    for path, claim in made:
         requested = "spec", "resources", "requests"
         text = str(inside(claim, *requested).get("storage") or "")
         place = (*path, *requested, "storage")
@@ -337,11 +334,11 @@ def placement(view: View) -> Iterator[Problem]:
 
 def placed(owner: Object, path: Path) -> Iterator[Problem]:
     """The findings about the tolerations of pods, and their node selectors and affinities."""
-    for index, toleration in enumerate(entries(owner, "tolerations")):
+    for here, toleration in entries_at(owner, path, "tolerations"):
         if any(is_filled(str(value)) for value in toleration.values()):
             continue
         for field, found, way in islice(_toleration_faults(toleration), 1):
-            yield Problem((*path, "tolerations", index, *field), BadToleration(found, way))
+            yield Problem((*here, *field), BadToleration(found, way))
     yield from _node_affinity(inside(owner, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity"))
 
 
@@ -381,18 +378,18 @@ def _node_affinity(affinity: Object, place: Path) -> Iterator[Problem]:
     required = entries(affinity, needed, "nodeSelectorTerms")
     if required and not any(_FIELDS & {field for field, each in one.items() if each} for one in required):
         yield Problem((*place, needed, "nodeSelectorTerms"), NoNode())
-    for i, term in enumerate(required):
-        yield from _term(term, (*place, needed, "nodeSelectorTerms", i))
-    for i, each in enumerate(entries(affinity, liked)):
-        yield from _term(inside(each, "preference"), (*place, liked, i, "preference"))
+    for path, term in entries_at(affinity, place, needed, "nodeSelectorTerms"):
+        yield from _term(term, path)
+    for path, each in entries_at(affinity, place, liked):
+        yield from _term(inside(each, "preference"), (*path, "preference"))
 
 
 def _term(term: Object, place: Path) -> Iterator[Problem]:
     """The requirements of a term on labels and fields of nodes."""
-    for i, requirement in enumerate(entries(term, "matchExpressions")):
-        yield from requirement_faults(requirement, (*place, "matchExpressions", i))
-    for i, requirement in enumerate(entries(term, "matchFields")):
-        yield from _field_faults(requirement, (*place, "matchFields", i))
+    for path, requirement in entries_at(term, place, "matchExpressions"):
+        yield from requirement_faults(requirement, path)
+    for path, requirement in entries_at(term, place, "matchFields"):
+        yield from _field_faults(requirement, path)
 
 
 def _field_faults(requirement: Object, path: Path) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.leaves import header_faults, may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, is_json, is_mapping, string, value_at
+from flowdsl.compiler.tree import entries, entries_at, inside, is_json, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
@@ -77,8 +77,7 @@ def stores(view: View) -> Iterator[Problem]:
     """The store of an artifact supports writing, listing, packing and deleting as needed."""
     for template in view.templates:
         for side in ("inputs", "outputs"):
-            for index, artifact in enumerate(entries(template.data, side, "artifacts")):
-                path = (*template.path, side, "artifacts", index)
+            for path, artifact in entries_at(template.data, template.path, side, "artifacts"):
                 yield from _fetched(artifact, path)
                 yield from _part(artifact, path, side == "outputs")
                 if side == "outputs":
@@ -316,7 +315,7 @@ def sources(view: View) -> Iterator[Problem]:
     given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.handing, *view.hooks)]
     given += [(each.data.get("outputs"), (*each.path, "outputs")) for each in view.templates]
     for owner, path in given:
-        for index, artifact in enumerate(entries(owner or {}, "artifacts")):
+        for place, artifact in entries_at(owner or {}, path, "artifacts"):
             text = string(artifact, "from")
             if "{{" in text and not only_tag(text) and not any(map(left_open, tags(text))):
                 found = (
@@ -326,7 +325,7 @@ def sources(view: View) -> Iterator[Problem]:
                 )
                 way = "write the tag alone"
                 finding = BadArtifact(string(artifact, "name"), found, way)
-                yield Problem((*path, "artifacts", index, "from"), finding)
+                yield Problem((*place, "from"), finding)
 
 
 def parts_of(view: View) -> Iterator[Problem]:
@@ -335,7 +334,7 @@ def parts_of(view: View) -> Iterator[Problem]:
     Source: Argo Workflows, resolveArtifact in workflow/controller/scope.go.
     """
     for call in view.handing:
-        for index, artifact in enumerate(entries(call.data, "arguments", "artifacts")):
+        for path, artifact in entries_at(call.data, call.path, "arguments", "artifacts"):
             asked = _ASKED.fullmatch(string(artifact, "from")) if artifact.get("subPath") else None
             task = None if asked is None else call.owner.call(asked["task"])
             producer = None if task is None else task.callee
@@ -350,7 +349,7 @@ def parts_of(view: View) -> Iterator[Problem]:
                     found,
                     f"write `archive: {{none: {{}}}}` at the output of `{producer.title}`",
                 )
-                yield Problem((*call.path, "arguments", "artifacts", index, "subPath"), finding)
+                yield Problem((*path, "subPath"), finding)
 
 
 _ASKED = regex(r"\{\{\s*(?:steps|tasks)\.(?P<task>[\w-]+)\.outputs\.artifacts\.(?P<name>[\w-]+)\s*\}\}")

@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.workflow.passed_values import with_values
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import TAG
 
@@ -128,10 +128,9 @@ def handed_on(view: View) -> Iterator[Problem]:
                 f"inputs.parameters.{each.get('name')}": with_values(view, string(each, "value"))
                 for each in entries(call.data, "arguments", "parameters")
             }
-            for index, lock in enumerate(entries(callee.data, *_MUTEXES)):
+            for path, lock in entries_at(callee.data, callee.path, *_MUTEXES):
                 written = string(lock, "name")
                 key = _lock(view, {**lock, "name": _filled(written, given)})
-                path = (*callee.path, *_MUTEXES, index)
                 own = {
                     each
                     for tag in TAG.finditer(written)

@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import tags
 
@@ -256,13 +256,12 @@ def own_outputs(view: View) -> Iterator[Problem]:
         for each in reading.expression(text, typing.Extra("flag")).named if own[1] in text else ():
             if each.path[:2] == own and (finding := _unknown(call, own, each)) is not None:
                 yield Problem((*call.path, "expression"), finding, part=(each.start, each.end))
-        for index, parameter in enumerate(entries(call.data, "arguments", "parameters")):
+        for path, parameter in entries_at(call.data, call.path, "arguments", "parameters"):
             value: object = parameter.get("value")
             for tag in tags(value) if isinstance(value, str) and own[1] in value else ():
-                found = (_in_argument(call, own, path[2:], tag) for path in _named(tag) if path[:2] == own)
+                found = (_in_argument(call, own, name[2:], tag) for name in _named(tag) if name[:2] == own)
                 if (finding := next(filter(None, found), None)) is not None:
-                    place = (*call.path, "arguments", "parameters", index, "value")
-                    yield Problem(place, finding, part=(tag.start, tag.end))
+                    yield Problem((*path, "value"), finding, part=(tag.start, tag.end))
 
 
 _IN_LOOP = "let the loop call a template with steps or a DAG, in which one task has the hook"

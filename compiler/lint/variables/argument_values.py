@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.scope import misspelt
 from flowdsl.compiler.lint.workflow.passed_values import handed
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import TAG
 
@@ -133,11 +133,11 @@ def values(view: View) -> Iterator[Problem]:
 
 def _in_enums(view: View, call: Call, enums: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
     """The findings about arguments of a call whose known values are not in the enums of its inputs."""
-    for index, parameter in enumerate(entries(call.data, "arguments", "parameters")):
+    for at, parameter in entries_at(call.data, call.path, "arguments", "parameters"):
         name = string(parameter, "name")
         if (choices := enums.get(name)) is None:
             continue
-        place = (*call.path, "arguments", "parameters", index, "value")
+        place = (*at, "value")
         for path, value in handed(view, call, string(parameter, "value"), place):
             if _is_another(value, choices) and (value or path == place):
                 yield Problem(path, NotInInputEnum(name, value, choices))
@@ -145,8 +145,7 @@ def _in_enums(view: View, call: Call, enums: Mapping[str, Sequence[str]]) -> Ite
 
 def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
     """The findings about artifacts among arguments that have no source, or two."""
-    for index, artifact in enumerate(entries(arguments, "artifacts")):
-        place = (*path, "arguments", "artifacts", index)
+    for place, artifact in entries_at(arguments, (*path, "arguments"), "artifacts"):
         source: str = artifact.get("from") or ""
         if not source and not has_location(artifact):
             yield Problem(place, NoArtifactSource(artifact.get("name") or ""))
@@ -171,11 +170,10 @@ def _names_something(source: str) -> bool:
 def handed_on(view: View) -> Iterator[Problem]:
     """The sources of the output artifacts of DAGs and step lists are artifacts."""
     for template in view.templates:
-        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+        for path, artifact in entries_at(template.data, template.path, "outputs", "artifacts"):
             source = string(artifact, "from")
             if template.body in GRAPH_BODIES and source and not _names_something(source):
-                path = (*template.path, "outputs", "artifacts", index, "from")
-                yield Problem(path, NoArtifactSource(artifact.get("name") or "", source))
+                yield Problem((*path, "from"), NoArtifactSource(string(artifact, "name"), source))
 
 
 _BY_HAND = ("supplied", "event")
@@ -183,14 +181,12 @@ _BY_HAND = ("supplied", "event")
 
 
 def _values(arguments: Object, path: Path, more: tuple[str, ...] = ()) -> Iterator[Problem]:
-    """The findings about parameters among arguments that have no value, or one from a wrong source.
+    """The findings about parameters among arguments that have no value, or one from a wrong source or not in its enum.
 
     `more`: sources that they may have besides a ConfigMap, which supply the value later.
     """
-    parameters = entries(arguments, "parameters")
-    for index, parameter in enumerate(parameters):
-        name: str = parameter.get("name") or ""
-        here = (*path, "arguments", "parameters", index)
+    for here, parameter in entries_at(arguments, (*path, "arguments"), "parameters"):
+        name = string(parameter, "name")
         source: Object | None = parameter.get("valueFrom")
         if parameter.get("value") is None and source is None:
             yield Problem(here, NoValue(name))
@@ -202,17 +198,9 @@ def _values(arguments: Object, path: Path, more: tuple[str, ...] = ()) -> Iterat
                 listed = ", ".join(f"`{field}`" for field in ("configMapKeyRef", *more[:-1]))
                 listed += f" or `{more[-1]}`" if more else ""
                 yield Problem((*here, "valueFrom"), BadSource(name, found, listed))
-    yield from _enums(parameters, path)
-
-
-def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
-    """The findings about parameters whose value is not in their own enum."""
-    for index, parameter in enumerate(parameters):
         choices: list[str] = parameter.get("enum") or []
-        value: str | None = parameter.get("value")
-        if _is_another(value, choices):
-            here = (*path, "arguments", "parameters", index, "value")
-            yield Problem(here, NotInEnum(parameter.get("name") or "", value, choices))
+        if _is_another(value := parameter.get("value"), choices):
+            yield Problem((*here, "value"), NotInEnum(name, value, choices))
 
 
 def _is_another(value: object, choices: Sequence[str]) -> TypeGuard[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.manifest.view import without_key
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, names_of, string
+from flowdsl.compiler.tree import entries, entries_at, inside, names_of, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
 
@@ -349,7 +349,7 @@ def to_be_given(view: View) -> Iterator[Problem]:
     written = any(str(each).startswith(f"{MARKS}/") for each in inside(view.metadata, "annotations"))
     if view.kind != "Workflow" or view.external or written:
         return
-    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
+    for path, parameter in entries_at(view.spec, view.path, "arguments", "parameters"):
         name = string(parameter, "name")
         if name and not has_value(parameter):
             finding: Finding = ToBeGiven(name)
@@ -357,4 +357,4 @@ def to_be_given(view: View) -> Iterator[Problem]:
                 if _takes(template, name):
                     finding = NeededAtStart(name, what, template.title, declared=True)
                     break
-            yield Problem((*view.path, "arguments", "parameters", index), finding)
+            yield Problem(path, finding)

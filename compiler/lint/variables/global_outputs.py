@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.variables.texts import naming, strings
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
 from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string, value_at
+from flowdsl.compiler.tree import entries_at, inside, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import only_tag, tags
 
@@ -292,11 +292,11 @@ def never_noted(view: View) -> Iterator[Problem]:
     for template in view.listed:
         called = view.callers.get(id(template)) or view.begins_or_ends_with(template)
         for kind in ("parameters", "artifacts") if template.body in GRAPH_BODIES and called else ():
-            for index, output in enumerate(entries(template.data, "outputs", kind)):
+            for place, output in entries_at(template.data, template.path, "outputs", kind):
                 name = string(output, "globalName")
                 if not name or f"workflow.outputs.{kind}.{name}" in noted:
                     continue
-                path = (*template.path, "outputs", kind, index, "globalName")
+                path = (*place, "globalName")
                 if kind == "parameters":
                     reason = "of a graph, only another graph notes the outputs, and of no loop"
                     way = "give the `globalName` to the output of the task that makes the value"
@@ -312,11 +312,10 @@ def replaced(view: View) -> Iterator[Problem]:
     for template in view.templates:
         for kind in ("parameters", "artifacts"):
             first: dict[str, str] = {}
-            for index, output in enumerate(entries(template.data, "outputs", kind)):
+            for path, output in entries_at(template.data, template.path, "outputs", kind):
                 name, own = string(output, "globalName"), string(output, "name")
                 if name and first.setdefault(name, own) != own:
-                    path = (*template.path, "outputs", kind, index, "globalName")
-                    yield Problem(path, Replaced(name, first[name]))
+                    yield Problem((*path, "globalName"), Replaced(name, first[name]))
 
 
 def _noted(view: View, template: Template) -> Iterable[str]:

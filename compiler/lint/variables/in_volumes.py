@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.variables.uses import (
     late_problems,
     producer_of,
 )
-from flowdsl.compiler.tree import entries, string
+from flowdsl.compiler.tree import entries, entries_at, string
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import tags
 
@@ -62,8 +62,8 @@ def _in_volumes(view: View) -> Iterator[InVolume]:
 
     Else the value is that of the graph that Argo comes to first.
     """
-    for index, volume in enumerate(entries(view.spec, "volumes")):
-        for path, _, text in strings(volume, (*view.path, "volumes", index)):
+    for place, volume in entries_at(view.spec, view.path, "volumes"):
+        for path, _, text in strings(volume, place):
             for tag in tags(text) if "{{" in text else ():
                 name = tag.body.strip()
                 graphs = (_producer(each, name) for each in view.templates)

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.variables.metric_variables import Measured
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.validate import is_number
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
@@ -47,8 +47,7 @@ def metrics(view: View) -> Iterator[Problem]:
     first: dict[str, Object] = {}
     measured = {view.path: view.first, **{template.path: template for template in view.templates}}
     for owner, path in view.owners:
-        for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
-            place = (*path, "metrics", "prometheus", index)
+        for place, metric in entries_at(owner, path, "metrics", "prometheus"):
             yield from _named(metric, (*place, "name"))
             yield from _alike(first.setdefault(string(metric, "name"), metric), metric, place)
             yield from _values(metric, place)
@@ -217,5 +216,5 @@ def _texts(metric: Object) -> Iterator[tuple[Path, str]]:
     for kind in METRIC_KINDS:
         if not (running and kind == "gauge"):
             yield (kind, "value"), string(metric, kind, "value")
-    for index, label in enumerate(entries(metric, "labels")):
-        yield ("labels", index, "value"), string(label, "value")
+    for place, label in entries_at(metric, (), "labels"):
+        yield (*place, "value"), string(label, "value")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, string
+from flowdsl.compiler.tree import entries, entries_at, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import tags
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.tree import Path
 
 Input = tuple[int, str]
 """An input artifact: the identity of its template, and its name."""
@@ -61,13 +62,13 @@ def absent(view: View) -> Iterator[Problem]:
             if one not in lacking:
                 lacking[one] = lacking[at]
                 left.append(one)
-    for call, callee, index, source, name in handed:
+    for call, callee, path, source, name in handed:
         found = lacking.get((id(call.owner), source))
         if found is None or "{{" in string(call.data, "when"):
             continue
         if name in callee.required_artifacts:
-            path = (*call.path, "arguments", "artifacts", index, "from")
-            yield Problem(path, MayBeAbsent(callee.title, name, call.owner.title, source, *found))
+            finding = MayBeAbsent(callee.title, name, call.owner.title, source, *found)
+            yield Problem((*path, "from"), finding)
 
 
 def _given(
@@ -84,10 +85,10 @@ def _given(
             yield f"`onExit` of `{call.title}`", last, ()
 
 
-def _handed(call: Call) -> Iterator[tuple[int, str, str]]:
-    """The input artifacts of its own template that a call passes on: the index, the name there, and its name here."""
-    for index, argument in enumerate(entries(call.data, "arguments", "artifacts")):
+def _handed(call: Call) -> Iterator[tuple[Path, str, str]]:
+    """The input artifacts of its own template that a call passes on: the path, the name there, and its name here."""
+    for path, argument in entries_at(call.data, call.path, "arguments", "artifacts"):
         for tag in tags(string(argument, "from")):
             body = tag.body.strip()
             if tag.kind != "expression" and body.startswith(_SOURCE):
-                yield index, body.removeprefix(_SOURCE), string(argument, "name")
+                yield path, body.removeprefix(_SOURCE), string(argument, "name")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODIES
 from flowdsl.compiler.problem import Problem, Various
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.names import is_dns_label
 
@@ -106,8 +106,7 @@ def plugins(view: View) -> Iterator[Problem]:
         if plugin is not None and len(plugin) != 1:
             finding = BadPlugin(f"`plugin` has {len(plugin)} keys", "give one key, the name of the plugin")
             yield Problem((*template.path, "plugin"), finding)
-    for index, each in enumerate(entries(view.spec, "executorPlugins")):
-        place: Path = (*view.path, "executorPlugins", index)
+    for place, each in entries_at(view.spec, view.path, "executorPlugins"):
         if not string(each, "metadata", "name"):
             yield Problem((*place, "metadata"), BadPlugin("the plugin has no name", "add `name`"))
         container = inside(each, "spec", "sidecar", "container")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import DISPLAYED_NAME, is_label_value, is_qualified_name
@@ -49,9 +49,8 @@ def labels(view: View) -> Iterator[Problem]:
     of_files = "artifactGC", "podMetadata"
     yield from _metadata(inside(view.spec, *of_files), (*view.path, *of_files))
     for template in view.with_defaults:
-        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
-            path = (*template.path, "outputs", "artifacts", index, *of_files)
-            yield from _metadata(inside(artifact, *of_files), path)
+        for path, artifact in entries_at(template.data, template.path, "outputs", "artifacts"):
+            yield from _metadata(inside(artifact, *of_files), (*path, *of_files))
         if "metadata" in template.data:
             yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
         display = string(template.data, "annotations", DISPLAY_NAME)
@@ -59,9 +58,8 @@ def labels(view: View) -> Iterator[Problem]:
         if display and DISPLAYED_NAME.fullmatch(known) is None:
             finding = BadLabel(display, "a display name", _DISPLAY_FORM)
             yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
-    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
-        path = (*view.path, "volumeClaimTemplates", index, "metadata")
-        yield from _metadata(inside(claim, "metadata"), path)
+    for path, claim in entries_at(view.spec, view.path, "volumeClaimTemplates"):
+        yield from _metadata(inside(claim, "metadata"), (*path, "metadata"))
     for owner, path in view.owners:
         if selector := inside(owner, "nodeSelector"):
             yield from label_faults(selector, (*path, "nodeSelector"), "a node's label", filled=True)

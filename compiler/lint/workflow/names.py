@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, inside, string
+from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.labels import POD_NAMES
 from flowdsl.grammar.names import (
@@ -325,14 +325,14 @@ def artifact_names(view: View) -> Iterator[Problem]:
 
 
 def _artifact_names(owner: Object, path: Path, *fields: str) -> Iterator[Problem]:
-    for index, entry in enumerate(entries(owner, *fields)):
+    for place, entry in entries_at(owner, path, *fields):
         for key, what in (("name", "an artifact"), ("globalName", "a global output")):
             if key == "name" and fields[1] == "parameters":
                 continue  # which the API server requires
             name: str = entry.get(key) or ""
             filled = "{{" in name and (key == "globalName" or (fields[0] == "outputs" and not _left(name)))
             if name and not filled and not is_parameter_name(name):
-                yield Problem((*path, *fields, index, key), BadArtifactName(name, what))
+                yield Problem((*place, key), BadArtifactName(name, what))
 
 
 def _left(name: str) -> bool:
@@ -348,10 +348,10 @@ def containers(view: View) -> Iterator[Problem]:
             instead = f"my-{name}"[:63] if is_dns_label(name) else dns_name(name) or "container"
             path = (*template.path, *place, "name")
             yield Problem(path, BadContainerName(name, reason, instead))
-        for index, variable in enumerate(entries(container, "env")):
-            name = variable.get("name") or ""
+        for at, variable in entries_at(container, (*template.path, *place), "env"):
+            name = string(variable, "name")
             if name and (finding := _variable_fault(name, variable)) is not None:
-                yield Problem((*template.path, *place, "env", index, "name"), finding)
+                yield Problem((*at, "name"), finding)
 
 
 _OWN_VARIABLES = frozenset(
@@ -396,13 +396,13 @@ OWN_VOLUMES = frozenset(
 def volumes(view: View) -> Iterator[Problem]:
     """Volumes have names that a pod accepts, and that are not taken in their pods."""
     listed = [
-        ((*path, "volumes", index, "name"), string(volume, "name"))
+        ((*at, "name"), string(volume, "name"))
         for owner, path in view.owners
-        for index, volume in enumerate(entries(owner, "volumes"))
+        for at, volume in entries_at(owner, path, "volumes")
     ]
     listed += [
-        ((*view.path, "volumeClaimTemplates", index, "metadata", "name"), string(claim, "metadata", "name"))
-        for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates"))
+        ((*at, "metadata", "name"), string(claim, "metadata", "name"))
+        for at, claim in entries_at(view.spec, view.path, "volumeClaimTemplates")
     ]
     for path, name in listed:
         if name in OWN_VOLUMES and _is_taken(view, name):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem, Various
-from flowdsl.compiler.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.tree import entries_at, inside, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -300,8 +300,7 @@ def locks(view: View) -> Iterator[Problem]:
             continue
         for field in ("semaphores", "mutexes"):
             seen: set[str] = set()
-            for index, lock in enumerate(entries(locks, field)):
-                place = (*path, "synchronization", field, index)
+            for place, lock in entries_at(locks, (*path, "synchronization"), field):
                 sources = [each for each in ("configMapKeyRef", "database") if lock.get(each) is not None]
                 if field == "semaphores" and len(sources) != 1:
                     found = (
