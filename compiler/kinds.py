@@ -25,6 +25,9 @@ BODIES = (
 POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
 """Templates that run as a pod of their own."""
 
+PROGRAM_BODIES = frozenset(("container", "containerSet", "script"))
+"""Templates whose pod runs what their author wrote."""
+
 GRAPH_BODIES = frozenset(("steps", "dag"))
 """Templates that call other templates; Argo calls all but these and `suspend` leaves."""
 

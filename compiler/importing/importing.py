@@ -14,6 +14,7 @@ from flowdsl.compiler.importing.older_versions import renew
 from flowdsl.compiler.importing.ports import all_texts
 from flowdsl.compiler.importing.type_facts import Types
 from flowdsl.compiler.importing.writing import written
+from flowdsl.compiler.kinds import PROGRAM_BODIES
 from flowdsl.compiler.manifests import is_argo
 from flowdsl.compiler.tree import entries, is_mapping
 from flowdsl.diagnostic import Diagnostic, any_error
@@ -142,7 +143,7 @@ def _read_by_programs(reader: Reader) -> Iterator[tuple[Function, Slot, Port]]:
     """The inputs that occur in what a function runs."""
     for one in reader.order:
         body = json.dumps(one.template.get(one.body or ""))
-        for key, slot in one.inputs.items() if one.body in ("container", "script", "containerSet") else ():
+        for key, slot in one.inputs.items() if one.body in PROGRAM_BODIES else ():
             root = "workflow.parameters" if key[0] == "workflow" else f"inputs.{key[0]}"
             if slot.port is not None and f"{{{{{root}.{key[1]}}}}}" in body:
                 yield one, slot, slot.port

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.layout import Chain, Parts, between, flat
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.ports import Port, as_text
-from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
+from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES, PROGRAM_BODIES
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.named import NamedTuple
 
@@ -157,7 +157,7 @@ class Function:
         """Whether it has an output that needs no declaration: what a program prints, or the address of a daemon."""
         if key[0] == "ip":
             return bool(self.template.get("daemon"))
-        return key[0] == "result" and self.body in ("container", "script", "containerSet", "data", "http")
+        return key[0] == "result" and self.body in (*PROGRAM_BODIES, "data", "http")
 
     def grow(self, key: Key) -> None:
         """Add an output that needs no declaration, if there is none yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import PROGRAM_BODIES
 from flowdsl.compiler.lint.combined import Guest, beside
 from flowdsl.compiler.lint.pods.patches import NO_PATCH, BadPatch, whole_patch
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
@@ -41,7 +42,7 @@ def patched(view: View) -> Whole | None:
 
     Source: Argo Workflows, ApplyPodSpecPatch: first the patch of the spec, then that of the template.
     """
-    pods = [each for each in view.listed if each.body in (*_MAIN, "containerSet")]
+    pods = [each for each in view.listed if each.body in PROGRAM_BODIES]
     found = [(template, data, via) for template in pods for data, via in _results(view, template)]
     return beside(view, ((data, Guest(view, template, via, _finding)) for template, data, via in found))
 

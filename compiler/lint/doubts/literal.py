@@ -14,11 +14,10 @@ from flowdsl.compiler.lint.pods.bodies import short
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.lint.workflow.loops import no_list
+from flowdsl.compiler.lint.workflow.settings import literal_seconds
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries_at, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
-from flowdsl.grammar.duration import duration
-from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, only_tag
 
@@ -217,24 +216,17 @@ def times(view: View) -> Iterator[Problem]:
             yield Problem((*view.path, "ttlStrategy", field), finding)
     for template in view.templates:
         age = string(template.data, "memoize", "maxAge")
-        if _is_below_zero(age):
+        if (literal_seconds(age) or 0) < 0:
             found = f"with `maxAge: {age}` every result is too old"
             finding = TakenLiterally(
                 found, "never taken from the cache", "write how long results are good, such as `24h`"
             )
             yield Problem((*template.path, "memoize", "maxAge"), finding)
         text = string(template.data, "suspend", "duration")
-        if _is_below_zero(text):
+        if (literal_seconds(text) or 0) < 0:
             way = "remove `duration` to wait until somebody resumes it"
             finding = TakenLiterally(f"`duration: {text}` is over at once", "nothing waits here", way)
             yield Problem((*template.path, "suspend", "duration"), finding)
-
-
-def _is_below_zero(text: str) -> bool:
-    try:
-        return bool(text) and "{{" not in text and duration(text) < 0
-    except GrammarError:
-        return False
 
 
 _REGISTERED = (

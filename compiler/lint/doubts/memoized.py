@@ -5,14 +5,13 @@ Source: Argo Workflows, executeTemplate, which asks the cache before it looks at
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.workflow.passed_values import named
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, entries, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,7 @@ def memoized(view: View) -> Iterator[Problem]:
     """A memoization key has the inputs of its template that differ between calls or runs."""
     for template in view.templates:
         key = string(template.data, "memoize", "key")
-        asked = _named(key)
+        asked = named(key)
         if not key or _EVERY in asked or not template.parameters:
             continue
         used = {f"{match[1]}.{match[2]}" for match in _USED.finditer(_run(template))}
@@ -62,7 +61,6 @@ def _lacking(view: View, template: Template, asked: frozenset[str], left: list[s
     keyed = [name for name in template.parameters if f"{_INPUT}{name}" in asked]
     of_key = frozenset(each for each in asked if not each.startswith(_INPUT))
     seen: dict[tuple[str, ...], Values] = {}
-    named = cache(_named)
     for given in _given(view, template):
         key = tuple(given.get(name, "") for name in keyed)
         first = seen.setdefault(key, given)
@@ -89,11 +87,6 @@ def _given(view: View, template: Template) -> Iterator[Values]:
         yield defaults | {string(each, "name"): str(each.get("value")) for each in listed}
     if view.begins_or_ends_with(template):
         yield defaults | {name: f"{{{{workflow.parameters.{name}}}}}" for name in view.arguments}
-
-
-def _named(text: str) -> frozenset[str]:
-    """The variables that the tags of a text name."""
-    return frozenset(name for tag in tags(text) for name in tag.names) if "{{" in text else frozenset()
 
 
 def _run(template: Template) -> str:

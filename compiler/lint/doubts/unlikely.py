@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import is_secret
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.bodies import NoCommand
+from flowdsl.compiler.lint.workflow.settings import literal_seconds
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.devices import VENDORS
-from flowdsl.grammar.duration import duration, in_units
+from flowdsl.grammar.duration import in_units
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import variables
@@ -134,11 +135,11 @@ def times(view: View) -> Iterator[Problem]:
     """
     of_run = _deadline("the run", view.spec)
     last = [each for each in (view.last, *(hook for _, hook, _ in view.at_ends)) if each is not None]
-    at_ends = {id(each) for each in inner_first(last, lambda each: callees(each.calls))} if of_run else ()
+    at_ends = {id(each) for each in inner_first(last, Template.called)} if of_run else ()
     for template in view.templates:
-        whole = _seconds(string(template.data, "timeout"))
+        whole = literal_seconds(string(template.data, "timeout"))
         pending = string(template.data, "pendingTimeout")
-        waiting = _seconds(pending)
+        waiting = literal_seconds(pending)
         if whole is not None and waiting is not None and waiting > whole:
             finding = NeverReached(pending, "the step", in_units(whole), "`pendingTimeout`", "`timeout`")
             yield Problem((*template.path, "pendingTimeout"), finding)
@@ -150,7 +151,7 @@ def times(view: View) -> Iterator[Problem]:
             (("retryStrategy", "backoff", "duration"), of_run),
         ):
             text = string(template.data, *place)
-            seconds = _seconds(text)
+            seconds = literal_seconds(text)
             what, most = min(limits, key=lambda each: each[1], default=("", 0))
             if seconds is not None and what and seconds > most:
                 finding = NeverReached(text, what, in_units(most), f"`{place[-1]}`")
@@ -271,8 +272,8 @@ def attempts(view: View) -> Iterator[Problem]:
             reason = "its pods are bound to one node, and a second attempt asks for another one"
             finding = NeverTriedAgain(reason, "let them run on other nodes too, or on the same one again")
             yield Problem((*path, "retryStrategy", "affinity"), finding)
-        wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
-        cap = _seconds(string(backoff, "cap"))
+        wait, longest = (literal_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
+        cap = literal_seconds(string(backoff, "cap"))
         if wait is not None and longest is not None and min(wait, cap or wait) >= longest:
             reason = f"the first wait of {backoff['duration']} is not shorter than `maxDuration`"
             finding = NeverTriedAgain(reason, "make `maxDuration` longer than all waits together")
@@ -329,14 +330,6 @@ def _is_bound(template: Object) -> bool:
 def _number(value: object, otherwise: int) -> int:
     text = str(value)
     return int(text) if _INTEGER.fullmatch(text) else otherwise
-
-
-def _seconds(text: str) -> float | None:
-    """A literal duration in seconds; None if it is invalid, or known only in the run."""
-    try:
-        return duration(text) if text and "{{" not in text else None
-    except GrammarError:
-        return None
 
 
 def commands(view: View) -> Iterator[Problem]:

@@ -115,9 +115,13 @@ class Template:
             return id(self)
         return id(self) if "{{" in source or "$" in source or "{{" in self.name else self.text
 
+    def called(self) -> list[Template]:
+        """The templates that its tasks and steps run, as far as they are known."""
+        return callees(self.calls)
+
     def graphs(self) -> list[Template]:
         """The DAGs and step lists that its tasks and steps run, as far as they are known."""
-        return [each for each in callees(self.calls) if each.calls]
+        return [each for each in self.called() if each.calls]
 
     @cached_property
     def outlines(self) -> list[Call]:
@@ -498,6 +502,11 @@ class View:
     def last_of(self, call: Call) -> Template | None:
         """The `onExit` template of a task or step, if it is known."""
         return self.named.get(call.data.get("onExit") or "")
+
+    def run_by(self, template: Template) -> list[Template]:
+        """The templates that a template runs, by calls, their hooks and their `onExit`, as far as they are known."""
+        ends = filter(None, map(self.last_of, template.calls))
+        return [*callees((*template.calls, *template.hooks)), *ends]
 
     def setting(self, field: str) -> str:
         """A text of the spec, or of its base."""

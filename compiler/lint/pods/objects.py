@@ -10,6 +10,7 @@ from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.untyped import WORD
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
+from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import is_list, is_mapping, mappings_at, string
 from flowdsl.diagnostic import suggest
@@ -222,7 +223,7 @@ def _is_early(tried: bool, name: str) -> bool:
     root = name.partition(".")[0]
     if root in _LATE or name.startswith(_LATE_TIMES):
         return False
-    return may_be_variable(name) and (tried or root not in ("retries", "lastRetry"))
+    return may_be_variable(name) and (tried or root not in OF_TRIES)
 
 
 def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tuple[str, Part | None] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.view import Template, callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside
 from flowdsl.diagnostic import Finding
@@ -14,7 +14,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Object, Path
 
 
@@ -46,7 +46,7 @@ def lost(view: View) -> Iterator[Problem]:
     if "memoize" not in view.defaults and not any("memoize" in each.data for each in used):
         return
     ends: dict[int, list[Template]] = {}
-    for template in inner_first(used, lambda each: callees(each.calls)):
+    for template in inner_first(used, Template.called):
         ends[id(template)] = _ends(view, template, ends)
     told: set[int] = set()
     for owner in view.all:

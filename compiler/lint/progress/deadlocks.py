@@ -6,7 +6,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.control import LockInside
-from flowdsl.compiler.lint.manifest.view import callees
 from flowdsl.compiler.lint.workflow.passed_values import with_values
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.compiler.problem import Problem
@@ -181,7 +180,7 @@ def kept(view: View) -> Iterator[Problem]:
                 others = others or [one for one in around if one.loop]
                 if (loops or last) and others:
                     where = "is a loop" if loops else f"is what `{call.owner.title}` ends with"
-                    path = (*template.path, "synchronization", "mutexes", index)
+                    path = (*template.path, *_MUTEXES, index)
                     yield Problem(path, Kept(template.title, call.title, where, others[0].title))
                     break
 
@@ -194,10 +193,10 @@ def _locking(view: View, template: Template) -> Object:
 
 def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
     """The mutexes of a template or spec, each with its position; a name is known if it is the same for the run."""
-    for index, lock in enumerate(entries(owner, "synchronization", "mutexes")):
-        name = with_values(view, string(lock, "name"))
-        if name and all(part.startswith("workflow.") for part in name.replace(" ", "").split("{{")[1:]):
-            yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
+    for index, lock in enumerate(entries(owner, *_MUTEXES)):
+        held = _lock(view, lock)
+        if held[1] and all(part.startswith("workflow.") for part in held[1].replace(" ", "").split("{{")[1:]):
+            yield index, held
 
 
 def _locks(view: View, owner: Object) -> Iterator[tuple[Path, Held]]:
@@ -215,13 +214,9 @@ def _locks(view: View, owner: Object) -> Iterator[tuple[Path, Held]]:
 def below(view: View, template: Template) -> list[Template]:
     """The templates that run within another one, since it or its hooks call them."""
     found: dict[int, Template] = {}
-    left = _called(view, template)
+    left = view.run_by(template)
     for each in left:  # grows while it is walked
         if id(each) not in found:
             found[id(each)] = each
-            left += _called(view, each)
+            left += view.run_by(each)
     return list(found.values())
-
-
-def _called(view: View, template: Template) -> list[Template]:
-    return [*callees((*template.calls, *template.hooks)), *filter(None, map(view.last_of, template.calls))]

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.progress.hook_statuses import ENDS, may_begin
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
-from flowdsl.compiler.lint.variables.texts import strings
+from flowdsl.compiler.lint.variables.texts import plain_tags
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
@@ -341,8 +341,6 @@ def outputs_of_hooks(view: View) -> Iterator[Problem]:
     only = by_hooks - by_others
     if not only or any("{{" in name for name in by_others):
         return
-    for path, _, text in strings(view.spec, view.path):
-        for tag in tags(text):
-            name = tag.body.strip()
-            if tag.kind != "expression" and name in only:
-                yield Problem(path, OfHook(name), part=(tag.start, tag.end))
+    for path, name, part in plain_tags(view.spec, view.path):
+        if name in only:
+            yield Problem(path, OfHook(name), part=part)

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.view import Template, callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.depends import asks, depends, holds
@@ -16,7 +16,7 @@ from flowdsl.grammar.depends import asks, depends, holds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Path
 
 
@@ -180,7 +180,7 @@ def sought(view: View) -> Iterator[Problem]:
     limited = [one for one in view.templates if one.body == "dag" and _limits(view, one)]
     if not limited or not any(one.body == "containerSet" for one in view.templates):
         return
-    inner = inner_first(view.templates, lambda each: callees(each.calls))
+    inner = inner_first(view.templates, Template.called)
     crowd = _Crowd(inner)
     in_containers: set[int] = set()  # templates whose last nodes are containers
     for template in inner:
@@ -221,7 +221,7 @@ def left_out(view: View) -> Iterator[Problem]:
     if not fast:
         return
     tasks = [call for one in view.templates if one.body == "dag" for call in one.calls]
-    within = {id(each) for each in inner_first(callees(tasks), lambda each: callees(each.calls))}
+    within = {id(each) for each in inner_first(callees(tasks), Template.called)}
     for template in fast:
         limit = min((limit for limit, _ in _limits(view, template)), default=0)
         if not (limit and id(template) in within and template.dag.is_sound):

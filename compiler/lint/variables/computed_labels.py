@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.view import Template, callees
 from flowdsl.compiler.lint.variables.texts import naming
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside, string
@@ -18,7 +18,7 @@ from flowdsl.diagnostic import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Path
 
 
@@ -45,7 +45,7 @@ def forgotten(view: View) -> Iterator[Problem]:
     ends = callees(hook for hook in view.hooks if hook.title == "exit")
     ends += [] if view.last is None else [view.last]
     at_the_end = ends if view.first is not None and id(view.first) in lasting else []
-    late = {id(each) for each in inner_first([*at_the_end, *callees(begun)], _calls)}
+    late = {id(each) for each in inner_first([*at_the_end, *callees(begun)], Template.called)}
     used: list[tuple[object, Path]] = [(call.data, call.path) for call in begun]
     for template in view.all:
         if id(template) not in late:
@@ -62,7 +62,7 @@ def forgotten(view: View) -> Iterator[Problem]:
 def _lasting(view: View) -> set[int]:
     """The templates that surely do not end in the pass of the controller in which they begin."""
     found = set[int]()
-    for template in inner_first(view.all, _calls):
+    for template in inner_first(view.all, Template.called):
         first = (call for call in template.calls if not (call.group or _needs(call)))
         if template.is_pod:
             if "memoize" not in template.data:
@@ -105,7 +105,3 @@ def _needs(call: Call) -> list[Call]:
     if owner.body != "dag" or call.parent is not None or call.name not in owner.call_index:
         return []
     return [owner.calls[need] for need in owner.dag.needs[owner.call_index[call.name]]]
-
-
-def _calls(template: Template) -> list[Template]:
-    return callees(template.calls)

@@ -28,7 +28,7 @@ def added(view: View) -> Iterator[Problem]:
     """
     if "inputs" in view.defaults or _INPUTS not in compact(view.defaults):
         return
-    for path, _, text in strings(view.defaults, (*view.path, "templateDefaults")):
+    for path, text in strings(view.defaults, (*view.path, "templateDefaults")):
         for tag in tags(text):
             for name in tag.names if "?" not in tag.body else ():
                 word = name.removeprefix(_INPUTS).partition(".")[0]

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.kinds import GRAPH_BODIES, PROGRAM_BODIES
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.typing_findings import AlwaysMissing, MayBeMissing, PassedOn
 from flowdsl.compiler.lint.workflow.constant_conditions import holds as always
@@ -221,8 +221,12 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
     anything else. Source: a real controller, and addSkippedNodeOutputsToScope in
     workflow/controller/scope.go.
     """
-    guarded = use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
-    if guarded or call.parent is not None or producer.callee is None or why.leaves(producer, output):
+    if (
+        _is_conditional(call, use)
+        or call.parent is not None
+        or producer.callee is None
+        or why.leaves(producer, output)
+    ):
         return None
     if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
         return None  # which is reported elsewhere
@@ -258,6 +262,11 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
     if "volumes" in use.path:  # there is no other name that could take its place
         way = f"let `{call.title}` run only if `{producer.title}` has run"
     return why.finding(producer, use, effect, way)
+
+
+def _is_conditional(call: Call, use: Missing) -> bool:
+    """Whether the condition of a call may keep it from the use."""
+    return use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
 
 
 def _artifact(producer: Call, call: Call, use: Missing, why: Skip) -> Finding | None:
@@ -315,9 +324,10 @@ def lost(producer: Call, call: Call, output: str, use: Missing) -> Finding | Non
     controller; an expression fails with `cannot fetch parameters from <nil>`.
     """
     last = output.rpartition(".")[2]
-    guarded = use.path[-1] != "when" and not always(str(call.data.get("when") or ""))
     case, callee = _unwritten(producer, output), producer.callee
-    if not case or callee is None or guarded or call.parent is not None or not runs_after(producer, call):
+    if not case or callee is None or _is_conditional(call, use) or call.parent is not None:
+        return None
+    if not runs_after(producer, call):
         return None
     of_graph = callee.body in GRAPH_BODIES
     sources = [inside(each, "valueFrom") for each in callee.output_parameters.values()]
@@ -357,11 +367,8 @@ def _unwritten(producer: Call, output: str) -> str:
     source = inside(callee.output_parameters.get(last, {}), "valueFrom")
     if callee.body in GRAPH_BODIES and source:
         return "fails"
-    unwritten = callee.body in _PROGRAMS and source.get("path") and "default" not in source
+    unwritten = callee.body in PROGRAM_BODIES and source.get("path") and "default" not in source
     return f"fails before it has written `{last}`" if unwritten else ""
-
-
-_PROGRAMS = ("container", "script", "containerSet")
 
 
 def runs_after(producer: Call, call: Call) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.compiler.lint.variables.hyphens import as_dotted, as_keys
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.regex import regex
 
@@ -31,7 +31,7 @@ class UnknownVariable(Finding):
         if self.expression:
             close, beside = as_keys(close), [as_keys(each) for each in beside]
         reason = self.reason or _key_in_text(self.name, self.known)
-        if not self.expression and (dotted := _BRACKETS.sub(r".\1", self.name)) in self.known:
+        if not self.expression and (dotted := as_dotted(self.name)) in self.known:
             close = dotted
         way = reason or (f"write `{close}`" if close else suggest("", beside)) or "remove it"
         hint = f"did you mean `{close}`?" if close and not reason else ""
@@ -57,9 +57,6 @@ def _key_in_text(name: str, known: Collection[str]) -> str:
         owner = owner.rpartition(".")[0]
     return ""
 
-
-_BRACKETS = regex(r"\[['\"]([^'\"]+)['\"]\]")
-"""A key as only expressions have it."""
 
 _VALUE = regex(r"(?:^|\.)(?:parameters\.[-\w]+|outputs\.result)$")
 

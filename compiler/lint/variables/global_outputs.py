@@ -11,13 +11,13 @@ from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.manifest.view import LOOPS, callees
 from flowdsl.compiler.lint.variables.findings import LiteralTag
-from flowdsl.compiler.lint.variables.texts import naming, strings
+from flowdsl.compiler.lint.variables.texts import naming, plain_tags
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
 from flowdsl.compiler.lint.variables.uses import Place
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries_at, inside, string, value_at
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.template import only_tag, tags
+from flowdsl.grammar.template import only_tag
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator
@@ -146,7 +146,7 @@ def _computed(view: View, made: Collection[str]) -> Iterator[Problem]:
         at_end = kind == "artifacts" and view.spec.get("onExit")
         for template in (each for each in view.listed if not at_end or id(each) in begun):
             for node, path, way in _before_makers(template, prefix):
-                for place, name, part in _plain(node, path):
+                for place, name, part in plain_tags(node, path):
                     if name.startswith(prefix) and name not in made:
                         finding = TooEarly(name, way or _looked_up(name, prefix), _IN_RUN)
                         yield Problem(place, finding, part=part)
@@ -182,14 +182,6 @@ def _before_makers(template: Template, prefix: str) -> Iterator[tuple[object, Pa
         yield _without_inline(call), call.path, "" if maker is None else _STEPS
         if call is maker:
             return
-
-
-def _plain(node: object, path: Path) -> Iterator[tuple[Path, str, tuple[int, int]]]:
-    """The simple tags below a node: their path, the name, and the location."""
-    for place, _, text in strings(node, path):
-        for tag in tags(text):
-            if tag.kind != "expression":
-                yield place, tag.body.strip(), (tag.start, tag.end)
 
 
 def _names_later(template: Template, prefix: str) -> bool:
@@ -404,7 +396,7 @@ class _Walk:
 
     def _texts(self, node: object, path: Path, way: str) -> None:
         """Check the texts below a node; those of another document, without a `way`, are not reported."""
-        for place, name, part in _plain(node, path) if self.unknown and way else ():
+        for place, name, part in plain_tags(node, path) if self.unknown and way else ():
             if name in self.unknown:
                 perhaps = self.perhaps and name == FAILURES
                 self.found[place, part] = name, _PERHAPS if perhaps else way

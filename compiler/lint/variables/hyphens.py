@@ -42,6 +42,14 @@ def as_keys(text: str) -> str:
     return _VARIABLE.sub(lambda match: _STEP.sub(_as_key, match[0]) if match["name"] else match[0], text)
 
 
+def as_dotted(text: str) -> str:
+    """A text with the keys in its brackets as parts of names, as simple tags have them."""
+    return _IN_BRACKETS.sub(r".\1", text)
+
+
+_IN_BRACKETS = regex(r"\[['\"]([^'\"]+)['\"]\]")
+
+
 def _is_name(step: re.Match[str], known: set[str]) -> bool:
     """Whether what follows the hyphens of a step can only be parts of a name."""
     words = (step["word"] or "").split("-")[1:]

@@ -63,7 +63,7 @@ def _in_volumes(view: View) -> Iterator[InVolume]:
     Else the value is that of the graph that Argo comes to first.
     """
     for place, volume in entries_at(view.spec, view.path, "volumes"):
-        for path, _, text in strings(volume, place):
+        for path, text in strings(volume, place):
             for tag in tags(text) if "{{" in text else ():
                 name = tag.body.strip()
                 graphs = (_producer(each, name) for each in view.templates)

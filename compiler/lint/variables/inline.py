@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODY_OF
+from flowdsl.compiler.kinds import BODY_OF, PROGRAM_BODIES
 from flowdsl.compiler.lint.manifest.view import RESULTS
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
@@ -53,7 +53,7 @@ def inner_variables(view: View) -> Iterator[Problem]:
     told: set[tuple[Path, Part]] = set()
     for template, call in inner:
         around = _Around(template, [*_outwards(call)])
-        for path, _, text in strings(template.data, template.path):
+        for path, text in strings(template.data, template.path):
             given = path[len(template.path)] == "inputs"
             for tag in tags(text):
                 for name, spot in _named(path, tag):
@@ -180,7 +180,7 @@ def overwritten(view: View) -> Iterator[Problem]:
             outer = call.owner
             own = template.parameters.keys() & outer.parameters
             names = {f"inputs.parameters.{name}" for name in own if not _handed_on(template.around, name)}
-            for path, _, text in strings(template.data, template.path) if names else ():
+            for path, text in strings(template.data, template.path) if names else ():
                 below = path[len(template.path) :]
                 if below[0] == "inputs" or "inline" in below:
                     continue
@@ -210,7 +210,7 @@ def is_unkept(graph: Template | None, root: str, name: str) -> bool:
     """
     call = producer_of(graph, root, name) if graph is not None and graph.around is not None else None
     callee = call.callee if call is not None else None
-    return callee is not None and callee.body in ("container", "script", "containerSet")
+    return callee is not None and callee.body in PROGRAM_BODIES
 
 
 def _first(view: View) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import PROGRAM_BODIES
 from flowdsl.compiler.lint.variables import reading
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.metric_variables import Measured
@@ -94,7 +95,7 @@ def _is_never_kept(view: View, template: Template, *, whole: bool) -> bool:
 
     Source: Argo Workflows, includeScriptOutput.
     """
-    if template.body not in ("container", "script", "containerSet") or not view.runs or view.external:
+    if template.body not in PROGRAM_BODIES or not view.runs or view.external:
         return False
     if whole or view.begins_or_ends_with(template):
         return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.variables.hyphens import as_dotted
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.lint.variables.uses import loop_of
 from flowdsl.compiler.lint.workflow.printed import prints_flags
@@ -19,7 +20,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.view import Call, View
 
 _COMPARED = regex(
     r"""
@@ -31,7 +32,6 @@ _COMPARED = regex(
     """,
     re.VERBOSE,
 )
-_KEY = regex(r"\[['\"]([^'\"]+)['\"]\]")
 _RESULTS = {"Failed": "Failed", "Error": "Errored"}
 """The phases of a failed task, with the words for them in `depends`."""
 
@@ -45,7 +45,7 @@ def never(view: View) -> Iterator[Problem]:
         if not isinstance(asked, str) or "==" not in asked:
             continue
         for found in _COMPARED.finditer(asked):
-            name = found["tag"] or _KEY.sub(r".\1", found["name"])
+            name = found["tag"] or as_dotted(found["name"])
             word = next(found[each] or "" for each in ("single", "double", "word") if found[each] is not None)
             if name == "workflow.status" and ending is None:
                 ending = _at_end(view)
@@ -120,11 +120,5 @@ def _answer(operand: grammar.Operand, word: str) -> bool | None:
 
 def _at_end(view: View) -> set[int]:
     """The templates that may run at the end of the run, by their identity: what it names for that, and all below."""
-
-    def runs(template: Template) -> list[Template]:
-        ends = (view.named.get(string(call.data, "onExit")) for call in template.calls)
-        return [*callees((*template.calls, *template.hooks)), *filter(None, ends)]
-
-    last = view.named.get(view.setting("onExit"))
-    first = callees(view.hooks) if last is None else [last, *callees(view.hooks)]
-    return {id(each) for each in inner_first(first, runs)}
+    first = filter(None, (view.last, *callees(view.hooks)))
+    return {id(each) for each in inner_first(first, view.run_by)}

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import BrokenExpression, LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.known import CRON_STOP, known_at
-from flowdsl.compiler.lint.variables.scope import MEASURED, Scope, misspelt, workflow_fault
+from flowdsl.compiler.lint.variables.scope import MEASURED, OF_TRIES, Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.variables.texts import EXPRESSIONS, strings
 from flowdsl.compiler.lint.variables.unreplaced import certain, is_early, left_open, unfit
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
@@ -33,14 +33,14 @@ def workflow_references(view: View) -> Iterator[Problem]:
     """Tags outside of the templates name existing variables of the workflow."""
     known = workflow_variables(view)
     spec = {key: value for key, value in view.spec.items() if key != "templates"}
-    for path, field, text in strings(spec, view.path):
+    for path, text in strings(spec, view.path):
         here = known | _AT_END if path[len(view.path)] == "metrics" else known
         if path[-3:-2] == ("labelsFrom",) and (meant := _in_braces(view, text)):
             way = "what a tag becomes is read as an expression"
             found = BrokenExpression(text, f"`{meant}` without braces", 1, f"write `{meant}`: {way}")
             yield Spot(path, (0, len(text))).problem(found)
             continue
-        if field in EXPRESSIONS:
+        if path[-1] in EXPRESSIONS:
             yield from workflow_expression(view, path, text, here)
         for tag in tags(text):
             name = tag.body.strip()
@@ -134,10 +134,10 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
 def _unfilled(view: View, name: str, path: Path) -> Finding | None:
     """The finding about a variable that a pod does not have, or Argo: an error in a field where braces are invalid."""
     place, root = path[len(view.path) :], name.partition(".")[0]
-    if place[-2:] == ("retryStrategy", "expression") and root in _OF_TRIES:
+    if place[-2:] == ("retryStrategy", "expression") and root in OF_TRIES:
         way = f"write `{as_keys(name)}` without braces: Argo reads the expression as it is"
         return UnknownVariable(name, (), way)
-    if place[0] == "retryStrategy" and root in ROOTS - {*_OF_TRIES}:
+    if place[0] == "retryStrategy" and root in ROOTS - {*OF_TRIES}:
         return UnknownVariable(name, (), _OF_RETRIES)
     # Only the pods that mount a volume need it.
     text: object = value_at(view.document, path)
@@ -148,7 +148,7 @@ def _unfilled(view: View, name: str, path: Path) -> Finding | None:
         return _in_all(view, name, path)
     # Argo fills in a patch of the spec before it knows of an attempt. Source: processPodSpecPatch.
     early = place[0] != "templateDefaults" or is_early(path)
-    tried = root in _OF_TRIES and not early and any(map(view.tries, view.templates))
+    tried = root in OF_TRIES and not early and any(map(view.tries, view.templates))
     if reason and not tried and (root in _OF_CALLS or name.startswith("inputs.artifacts.")):
         way = "patch the template instead" if place == ("podSpecPatch",) else "remove it"
         return UnknownVariable(name, (), f"{way}: {reason}")
@@ -214,7 +214,6 @@ _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
 """Variables that Argo must replace where they are. Source: Argo Workflows, workflow/validate/validate.go."""
 _OF_CALLS = ROOTS - {"inputs", "pod", "workflow"}
 """Roots of variables that pods do not have themselves. Source: Argo Workflows, substitutePodParams."""
-_OF_TRIES = ("lastRetry", "retries")
 _WHOLE = ("item", "retries")
 """Roots of variables that may be used without a further part."""
 _AT_END = frozenset(("workflow.failures",))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import Spot
 from flowdsl.diagnostic import Finding
@@ -49,7 +50,7 @@ def kept(view: View) -> Iterator[Problem]:
     for template in view.templates:
         if not template.is_pod or ("{{=" not in template.text and "{{=" not in template.source):
             continue
-        for path, _, text in strings(template.data, template.path):
+        for path, text in strings(template.data, template.path):
             for tag in tags(text):
                 if tag.kind != "expression" or (sign := next(filter(_SIGNS.count, tag.body), None)) is None:
                     continue
@@ -69,7 +70,7 @@ def _late(expression: str, place: Path, view: View, template: Template) -> str |
         root = one.path[0]
         if (
             (place[0] == "metrics" and root in _MEASURED)
-            or (root in ("retries", "lastRetry") and not view.tries(template))
+            or (root in OF_TRIES and not view.tries(template))
             or (one.path == ("workflow", "scheduledTime") and view.kind == "Workflow")
         ):
             return ".".join(one.path)

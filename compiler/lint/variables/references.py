@@ -22,7 +22,7 @@ from flowdsl.compiler.lint.variables.hyphens import as_keys
 from flowdsl.compiler.lint.variables.items import Items
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.outputs import Outputs, has_default
-from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, RETRY, Scope
+from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, OF_TRIES, RETRY, Scope
 from flowdsl.compiler.lint.variables.substituted import filled
 from flowdsl.compiler.lint.variables.texts import (
     EXPRESSIONS,
@@ -103,9 +103,7 @@ def references(view: View) -> Iterator[Problem]:
             yield from reader.calls()
             yield from reader.texts(data.get("outputs"), (*template.path, "outputs"), Place(template, None))
             if target := string(data, "dag", "target"):
-                yield from reader.text(
-                    (*template.path, "dag", "target"), "target", target, Place(template, None)
-                )
+                yield from reader.text((*template.path, "dag", "target"), target, Place(template, None))
             data = {
                 key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
             }
@@ -118,9 +116,7 @@ def references(view: View) -> Iterator[Problem]:
 def _late(expression: str) -> str | None:
     """A variable of an expression that has a value only after the tags of its template are replaced."""
     names = [each.dotted for each in variables(expression)]
-    return next(
-        (each for each in names if each.partition(".")[0] in (*BODY_OF, "lastRetry", "retries")), None
-    )
+    return next((each for each in names if each.partition(".")[0] in (*BODY_OF, *OF_TRIES)), None)
 
 
 def _begins(spot: Spot, text: str) -> bool:
@@ -158,7 +154,7 @@ class Reader:
                         text = parameter.get("value")
                         if type(text) is str and "{{" in text and not is_plain(text, position):
                             path = (*call.path, "arguments", "parameters", number, "value")
-                            yield from self.text(path, "value", text, Place(template, call))
+                            yield from self.text(path, text, Place(template, call))
                     if artifacts := value.get("artifacts"):
                         path = (*call.path, "arguments", "artifacts")
                         yield from self.texts(artifacts, path, Place(template, call))
@@ -167,7 +163,7 @@ class Reader:
                         yield from self.texts(value, (*call.path, field), Place(template, call))
                 elif type(value) is str:
                     if field == "when" or "{{" in value:
-                        yield from self.text((*call.path, field), field, value, Place(template, call))
+                        yield from self.text((*call.path, field), value, Place(template, call))
                 elif type(value) is dict:
                     yield from self.texts(value, (*call.path, field), Place(template, call))
         for hook in template.hooks:
@@ -223,11 +219,12 @@ class Reader:
 
     def texts(self, node: Any, path: Path, place: Place) -> Iterator[Problem]:
         """The findings about every text below a node."""
-        for found, field, text in strings(node, path):
-            yield from self.text(found, field, text, place)
+        for found, text in strings(node, path):
+            yield from self.text(found, text, place)
 
-    def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
+    def text(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
         """The findings about one text: its tags, and the whole if it is an expression or a condition."""
+        field = str(path[-1])
         if field in EXPRESSIONS or path[-2:] == HTTP:
             if not text:
                 return  # Argo treats it as unset
@@ -314,7 +311,7 @@ class Reader:
         root, _, rest = name.partition(".")
         hooked = spot.path[-3::2] == ("hooks", "expression")
         own = hooked or (place.call is None and spot.path[-1] in EXPRESSIONS)
-        tried = root in ("lastRetry", "retries")
+        tried = root in OF_TRIES
         if name in OF_CALLERS:
             yield from self.of_caller(spot, name, place, text)
             return
@@ -413,7 +410,7 @@ class Reader:
         name = reference.dotted
         # Argo leaves an expression with a variable known later. Source: variablesToCheck in util/template.
         unbound = root == "item" and loop_around(place, spot.path) is None
-        unbound |= root in ("lastRetry", "retries") and root not in self.scope.prefixes
+        unbound |= root in OF_TRIES and root not in self.scope.prefixes
         if reference.guarded and not (unbound or (root == "inputs" and self.scope.without_inputs(rest[0]))):
             if name.startswith("inputs.parameters.") and len(rest) == 2 and name not in self.scope.prefixes:
                 inputs = sorted(each for each in self.scope.allowed if each.startswith("inputs.parameters."))

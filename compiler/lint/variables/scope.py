@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.variables.findings import LiteralTag, NotDeclared, UnknownVariable
-from flowdsl.compiler.lint.variables.hyphens import as_keys
+from flowdsl.compiler.lint.variables.hyphens import as_dotted, as_keys
 from flowdsl.diagnostic import near
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duration", "lastRetry.message")
 """The variables that exist with a `retryStrategy`."""
+
+OF_TRIES = ("lastRetry", "retries")
+"""The roots of these."""
 
 OF_METRICS = ("duration", "status", "exitCode", "retries")
 """The variables without a dot that metrics have."""
@@ -116,9 +119,9 @@ class Scope:
             return LiteralTag(name, reason, way)
         if root == "pod" and rest:
             return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
-        if root in ("retries", "lastRetry") and "retries" in self.allowed:
+        if root in OF_TRIES and "retries" in self.allowed:
             return UnknownVariable(name, RETRY, "")
-        if root in ("retries", "lastRetry"):
+        if root in OF_TRIES:
             way = "give the template a `retryStrategy`, or remove the tag"
             return LiteralTag(name, "the template has no `retryStrategy`", way)
         if root == "cronworkflow" and rest:
@@ -150,7 +153,7 @@ class Scope:
         if f"{name}.path" in self.allowed:
             reason = "an artifact is a file, which is at its path"
             return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
-        if _BRACKETS.search(name) and (meant := _BRACKETS.sub(r".\1", name)) in self.allowed:
+        if (meant := as_dotted(name)) != name and meant in self.allowed:
             return UnknownVariable(name, (), f"write `{{{{{meant}}}}}`, or `{{{{={name}}}}}`")
         if not rest:
             return None
@@ -179,7 +182,6 @@ class Scope:
         return None if name in known else UnknownVariable(name, known, reason)
 
 
-_BRACKETS = regex(r"""\[['"]([-\w]+)['"]\]""")
 _NEVER_ALONE = ("inputs", "item", "pod", "steps", "tasks", "workflow")
 """Roots that Argo takes for variables when a dot follows. Source: Argo Workflows, validate_util.go and validate.go."""
 
@@ -196,7 +198,7 @@ def misspelt(name: str) -> LiteralTag | None:
         return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")
     if name.startswith("=") and (written := _written(name[1:].strip())):
         return LiteralTag(name, "a space stands before the `=`", f"write `{{{{={written}}}}}`")
-    dotted = _BRACKETS.sub(r".\1", name.strip("'\""))
+    dotted = as_dotted(name.strip("'\""))
     if dotted != name and may_be_variable(dotted):
         reason = "Argo reads quotes and brackets only in expressions"
         return LiteralTag(name, reason, f"write `{{{{{dotted}}}}}`", dotted)

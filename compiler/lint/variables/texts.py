@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template
+    from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Path
 
 EXPRESSIONS = frozenset(("expression", "fromExpression"))
@@ -36,22 +37,30 @@ def is_source(path: Path) -> bool:
     return path[-2:] == ("valueFrom", "parameter") or (path[-1] == "from" and path[-3:-2] == ("artifacts",))
 
 
-def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
-    """The texts below a node that have a tag, or are an expression or a name, each with its path and its field."""
+def strings(node: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The texts below a node that have a tag, or are an expression or a name, each with its path."""
     stack: list[tuple[Any, Path]] = [(node, path)] if node else []
     while stack:
         node, path = stack.pop()
         for key, value in pairs(node):
             if isinstance(value, str):
                 if "{{" in value or key in _WHOLE:
-                    yield (*path, key), str(key), value
+                    yield (*path, key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
 
 
-def naming(node: Any, path: Path, names: Container[str]) -> Iterator[tuple[str, Path, tuple[int, int]]]:
+def plain_tags(node: Any, path: Path) -> Iterator[tuple[Path, str, Part]]:
+    """The tags below a node that are no expressions: the path of the text, the name, and the part."""
+    for place, text in strings(node, path):
+        for tag in tags(text):
+            if tag.kind != "expression":
+                yield place, tag.body.strip(), (tag.start, tag.end)
+
+
+def naming(node: Any, path: Path, names: Container[str]) -> Iterator[tuple[str, Path, Part]]:
     """The tags below a node that name one of some variables: the first of these, the path of the text, and the part."""
-    for place, _, text in strings(node, path):
+    for place, text in strings(node, path):
         for tag in tags(text) if "{{" in text else ():
             if name := next(filter(names.__contains__, tag.names), ""):
                 yield name, place, (tag.start, tag.end)

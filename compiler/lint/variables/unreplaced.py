@@ -113,7 +113,7 @@ def unfit(path: Path, text: str, name: str) -> str:
     from flowdsl.compiler.yaml.documents import read
 
     documents, problems = read(TAG.sub(lambda tag: tag[0] if name in tag[1] else "1", text), "podSpecPatch")
-    places = [place for one in documents for place, _, value in strings(one.body, ()) if name in value]
+    places = [place for one in documents for place, value in strings(one.body, ()) if name in value]
     if problems or not places:
         return "a patch with braces outside of quotes cannot be read"
     return next(filter(None, (unreadable(place, known) for place in places)), "")
@@ -321,7 +321,7 @@ def brought(view: View) -> Iterator[Problem]:
         data = {field: one for field, one in call.data.items() if field not in apart}
         if call.loop == "withItems" and view.survey(call).without_tags:
             data.pop("withItems", None)
-        texts = (text for _, _, text in strings(data, call.path))
+        texts = (text for _, text in strings(data, call.path))
         for path, value in reaching(view, call.owner, texts, seen):
             for tag in tags(value) if "{{" in value and not is_filled(value) else ():
                 if (path, tag.body) not in told:

@@ -9,11 +9,11 @@ from flowdsl.compiler.lint.manifest.view import named_by
 from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import string
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown
 from flowdsl.grammar.template import TAG, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Call, View
     from flowdsl.compiler.tree import Object
@@ -37,15 +37,12 @@ class TemplatesBesideReference(Finding):
     help = "move the templates to the WorkflowTemplate, or remove `workflowTemplateRef`"
 
 
-class UndefinedTemplate(Finding):
+class UndefinedTemplate(Unknown):
     """The name of a template that does not exist."""
 
     code = "FD514"
     title = "there is no template `{name}`{place}"
-    label = "{suggestion}"
     help = "{way}"
-    name: str
-    known: Iterable[str]
     owner: str = ""
 
     def words(self) -> dict[str, str]:
@@ -56,12 +53,7 @@ class UndefinedTemplate(Finding):
         if "{{" in self.name:
             way = "write the name itself: Argo looks for the template before this tag has a value"
         place = f" in `{self.owner}`" if self.owner else ""
-        return {
-            "name": self.name,
-            "place": place,
-            "suggestion": suggest(self.name, self.known),
-            "way": way,
-        }
+        return super().words() | {"place": place, "way": way}
 
 
 class CallTarget(Finding):

@@ -9,7 +9,7 @@ from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
 from flowdsl.compiler.problem import Problem
-from flowdsl.diagnostic import Finding, suggest
+from flowdsl.diagnostic import Finding, Unknown, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_argo_name, is_depended_upon
@@ -17,28 +17,25 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, is_filled
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Path
 
 
-class UndefinedTask(Finding):
+class UndefinedTask(Unknown):
     """A dependency or target that is not a task of the DAG."""
 
     code = "FD516"
     title = "there is no task `{name}` in this DAG"
-    label = "{suggestion}"
     help = "{way}"
-    name: str
-    known: Iterable[str]
 
     def words(self) -> dict[str, str]:
         """The name, what was probably meant, and the fix."""
         way = "name a task of the same DAG, or add this one"
         if "{{" in self.name:
             way = "write the name itself: Argo looks for the task before this tag has a value"
-        return {"name": self.name, "suggestion": suggest(self.name, self.known), "way": way}
+        return super().words() | {"way": way}
 
 
 class EmptyTarget(Finding):

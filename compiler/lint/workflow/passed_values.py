@@ -313,7 +313,7 @@ def _given(view: View, template: Template, variable: str, walk: _Walk) -> Iterat
 @lru_cache(maxsize=1024)
 def named(text: str) -> frozenset[str]:
     """The variables in the tags of a text."""
-    return frozenset(name for tag in tags(text) for name in tag.names)
+    return frozenset(name for tag in tags(text) for name in tag.names) if "{{" in text else frozenset()
 
 
 def _of_items(view: View, call: Object, path: Path, given: _Written, walk: _Walk) -> Iterator[_Written]:

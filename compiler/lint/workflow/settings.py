@@ -60,10 +60,7 @@ class NotWhole(Finding):
         """The number, and the seconds of a duration in its place."""
         way = f"write a whole number{self.bound}"
         if self.field.endswith("Seconds") and not self.text.lstrip("+-").isdecimal():
-            try:
-                seconds = duration(self.text)
-            except GrammarError:
-                seconds = 0.0
+            seconds = literal_seconds(self.text) or 0
             way = f"write {seconds:.0f}, without a unit: it counts seconds" if seconds >= 1 else way
         if "{{" in self.text:
             way += ", or a single tag that gives it"
@@ -155,9 +152,8 @@ def too_short(template: Template, field: str, text: str, path: Path) -> Iterator
 
     Source: Argo Workflows, build in workflow/controller/workflowpod.go.
     """
-    if not text or "{{" in text:
+    if (seconds := literal_seconds(text)) is None:
         return
-    seconds = duration(text)
     if seconds < 0:
         yield Problem(path, BadDuration(field, text, "a time from 0"))
     elif seconds <= SHORTEST and field == "timeout" and (template.is_pod or not template.body):
@@ -230,6 +226,14 @@ def duration_faults(owner: Object | None, field: str, path: Path, bare: bool = T
         return
     if not bare and text.lstrip("+-").isdecimal() and (text != "0" or field == "timeout"):
         yield Problem((*path, field), BadDuration(field, text, f"a unit, as in `{text}s`"))
+
+
+def literal_seconds(text: str) -> float | None:
+    """A duration in seconds; None if it is none, or known only in the run."""
+    try:
+        return duration(text) if text and "{{" not in text else None
+    except GrammarError:
+        return None
 
 
 def retries(view: View) -> Iterator[Problem]:
