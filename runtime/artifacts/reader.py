@@ -18,7 +18,8 @@ from urllib.parse import quote, urlencode
 
 from flowdsl.runtime.artifacts.sources import Entry
 from flowdsl.runtime.artifacts.trouble import Broken, Changed, Missing, StoreError
-from flowdsl.runtime.cluster.kinds import POD
+from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, ClusterError, Refusal, Unreachable
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import POD_ENDED
@@ -229,8 +230,8 @@ class Reader:
         metadata = workflow["metadata"]
         owners = [
             {
-                "apiVersion": str(workflow.get("apiVersion") or "argoproj.io/v1alpha1"),
-                "kind": "Workflow",
+                "apiVersion": str(workflow.get("apiVersion") or WORKFLOW.api_version),
+                "kind": WORKFLOW.name,
                 "name": str(metadata["name"]),
                 "uid": str(metadata.get("uid")),
             }
@@ -246,7 +247,7 @@ class Reader:
                     "app.kubernetes.io/managed-by": "flowdsl",
                     "flowdsl.dev/fetch": str(metadata["name"])[:63].rstrip("-."),
                 },
-                "annotations": {"flowdsl/submit-id": secrets.token_hex(8)},
+                "annotations": {SUBMIT_ID: secrets.token_hex(8)},
                 **({"ownerReferences": owners} if metadata.get("uid") else {}),
             },
             "spec": {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.cli.app import run as flowdsl
+from flowdsl.runtime.artifacts.reader import Reader
 from flowdsl.runtime.cluster import policy, transport
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import WORKFLOW
@@ -545,3 +546,15 @@ def test_a_refusal_after_an_answer_was_lost_leaves_no_doubt(cluster: Cluster, tm
     body = {"metadata": {"name": "one", "annotations": {"flowdsl.dev/submit-id": "x"}}, "spec": {}}
     assert way.create(WORKFLOW, body)["metadata"]["name"] == "one"
     assert [one.method for one in cluster.proxy.seen] == ["POST", "POST", "GET"]
+
+
+def test_a_pod_that_was_created_though_the_answer_was_lost_reads_its_claim(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    cluster.objects.admit = lambda body: {**body, "status": status}
+    cluster.proxy.break_at(1, "unanswered")
+    file = kubeconfig(cluster.proxy.url, tmp_path / "config")
+    reader = Reader(Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=5)), "default", "data")
+    reader.start({"metadata": {"name": "one"}}, "python:3.12-slim")
+    assert [path.rpartition("/")[2] for path in cluster.objects.known if "/pods/" in path] == [reader.name]
