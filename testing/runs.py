@@ -189,9 +189,10 @@ def _ready(
 def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     """Run to the end. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.asking import unasked
+    from flowdsl.runtime.local.journal import Inputs
     from flowdsl.runtime.local.means import cache_of
     from flowdsl.runtime.local.pods.pods import Pods
-    from flowdsl.runtime.local.runner import Inputs, Runner, Waits
+    from flowdsl.runtime.local.runner import Runner, Waits
 
     place = folder / "runs" / str(ready.manifest["metadata"]["name"])
 

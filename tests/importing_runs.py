@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.grammar.labels import SCHEDULED
 from flowdsl.grammar.names import dns_name
 from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.runner import Inputs, Runner
+from flowdsl.runtime.local.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,12 +18,11 @@ from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.again import Earlier, only
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.honoured import Asked, judged, steps
-from flowdsl.runtime.local.journal import of_run
+from flowdsl.runtime.local.journal import Inputs, of_run
 from flowdsl.runtime.local.means import claim_of, of_workflow, volumes_of
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
-from flowdsl.runtime.local.runner import Inputs
 from flowdsl.runtime.local.substitutes import Fakes
 from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part as mapping
@@ -138,11 +137,10 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
 def resumed(name: str, options: Options) -> Ready:
     """Prepare an interrupted run, with its original options. Raises RunError."""
     folder = past.existing(options.runs, name)
-    header = past.header(folder)
-    manifest, settings = header["manifest"], header["settings"]
+    manifest, references, _, settings = past.inputs(folder)
     options = options.resumed(settings)
     fakes = _fakes(folder, manifest, options)
-    fakes.check(steps(manifest, header["references"]))
+    fakes.check(steps(manifest, references))
     stand_ins: list[Fakes | Earlier] = [fakes]
     if since := settings.get("from"):
         stand_ins.append(Earlier(options.runs / since[0], folder, since[1:], folder.name, "--from"))

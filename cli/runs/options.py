@@ -119,9 +119,9 @@ class Options:
 
     def as_before(self, folder: Path) -> Options:
         """The same, with the further options of the earlier run in a folder."""
-        from flowdsl.runtime.local.earlier import header
+        from flowdsl.runtime.local.earlier import inputs
 
-        before = header(folder)["settings"]
+        before = inputs(folder).settings
         found: dict[str, Any] = {
             field: with_more(before.get(field) or [], getattr(self, field)) for field in _PATHS
         }

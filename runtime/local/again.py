@@ -48,17 +48,15 @@ class Earlier:
 
     def __init__(self, folder: Path, target: Path, steps: Sequence[str], run: str, option: str) -> None:
         try:
-            header, past, _ = journal.read(journal.of_run(folder))
+            inputs, _, past, _ = journal.read(journal.of_run(folder))
             self.status = state(folder)
-        except (journal.JournalError, OSError, ValueError) as error:
+        except (RunError, OSError, ValueError) as error:
             raise RunError(f"the run in {folder} cannot be used: {said(error)}") from None
         self._from, self._target = folder, target
         self._store = folder / "artifacts"
         self.called = f"from {folder.name}"
-        self.manifest: Json = header["manifest"]
-        self.references: list[Json] = header["references"]
-        self.settings: Json = header["settings"]
-        self._name = name_of(self.manifest)
+        self._documents = [inputs.manifest, *inputs.references]
+        self._name = name_of(inputs.manifest)
         self._run = run
         nodes = part(part(self.status, "status"), "nodes")
         again: set[str] = set()
@@ -84,7 +82,7 @@ class Earlier:
         """The nodes whose objects no longer exist, and are awaited by a sibling that runs again."""
         known = {
             str(one["name"]): one
-            for document in (self.manifest, *self.references)
+            for document in self._documents
             for one in several(part(document, "spec"), "templates")
             if "resource" in one and "name" in one
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.documents import base_of, workflow_spec
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.journal import FILE, JournalError, of_run, read
+from flowdsl.runtime.local.journal import FILE, Inputs, of_run, read
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.local.status import STATE
 from flowdsl.runtime.names import LATEST, meant, of_pipeline
@@ -66,8 +66,8 @@ def state(folder: Path) -> Json:
 
 def _requested(folder: Path) -> Json:
     try:
-        manifest: Json = read(of_run(folder))[0]["manifest"]
-    except JournalError as error:
+        manifest = read(of_run(folder)).inputs.manifest
+    except RunError as error:
         raise ValueError(str(error)) from None
     made = {**part(manifest, "metadata"), "creationTimestamp": rfc3339(begun(folder) / 10**9)}
     return {**manifest, "metadata": made, "status": {"phase": PENDING}}
@@ -84,10 +84,9 @@ def begun(folder: Path) -> int:
 def settings(folder: Path) -> Json:
     """The settings that a run was started with, as far as they can be read: none if another version wrote them."""
     try:
-        found: Json = header(folder)["settings"]
+        return inputs(folder).settings
     except RunError:
         return {}
-    return found
 
 
 def line(folder: Path) -> list[Path]:
@@ -105,11 +104,11 @@ def source(settings: Json) -> str | None:
     return name
 
 
-def header(folder: Path) -> Json:
+def inputs(folder: Path) -> Inputs:
     """The inputs of a run. Raises RunError."""
     try:
-        return read(of_run(folder))[0]
-    except JournalError as error:
+        return read(of_run(folder)).inputs
+    except RunError as error:
         raise RunError(f"the run {folder.name} cannot be read: {error}") from None
 
 
@@ -131,19 +130,19 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
 def _base(folder: Path) -> str:
     """The name of a run's workflow; empty for a run of one step."""
     try:
-        found = header(folder)
+        found = inputs(folder)
     except RunError:
         return ""
-    if found["settings"].get("only"):
+    if found.settings.get("only"):
         return ""
-    return str(found["settings"].get("workflow") or part(found["manifest"], "metadata").get("name"))
+    return str(found.settings.get("workflow") or name_of(found.manifest))
 
 
 def parameters(folder: Path, document: Json) -> dict[str, str]:
     """The arguments of a run for the parameters of the workflow."""
     arguments = part(workflow_spec(document), "arguments")
     known = {str(one["name"]) for one in several(arguments, "parameters")}
-    had = part(part(header(folder)["manifest"], "spec"), "arguments")
+    had = part(part(inputs(folder).manifest, "spec"), "arguments")
     return {
         one["name"]: one["value"]
         for one in several(had, "parameters")

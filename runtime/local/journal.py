@@ -13,14 +13,16 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import reason
 from flowdsl.runtime.atomic import write
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.cache import Entry
+from flowdsl.runtime.local.error import RunError
 
 Json = dict[str, Any]
 
-VERSION = 1
+_VERSION = 1
 _PAUSE = 0.05
 """Seconds between two syncs to the disk: the lines of quick steps are synced together."""
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -45,13 +47,28 @@ def of_run(folder: Path) -> Path:
     return folder / FILE
 
 
-class JournalError(Exception):
-    """A journal that cannot be read: the message says why."""
+class Inputs(NamedTuple):
+    """The inputs of a run: all that is needed to resume it."""
+
+    manifest: Json
+    references: list[Json]
+    config: dict[str, dict[str, str]]
+    settings: Json
+    """How the run was requested, for whoever resumes it."""
 
 
-def begin(path: Path, header: Json) -> Journal:
-    """Create a journal atomically, with all inputs of the run."""
-    write(path, _lines([header]))
+class Contents(NamedTuple):
+    """The inputs of a run, the caches with which it began, its events, and the size of its complete lines in bytes."""
+
+    inputs: Inputs
+    caches: dict[str, dict[str, Entry]]
+    past: list[events.Event]
+    size: int
+
+
+def begin(path: Path, inputs: Inputs, caches: dict[str, dict[str, Entry]]) -> Journal:
+    """Create a journal atomically, with the beginning of the run."""
+    write(path, _lines([{"version": _VERSION, **inputs._asdict(), "cache": caches}]))
     return Journal(path)
 
 
@@ -133,23 +150,22 @@ def event_of(line: Json) -> events.Event:
     return _EVENTS[line["event"]](**fields)
 
 
-def read(path: Path) -> tuple[Json, list[events.Event], int]:
-    """The inputs of a run, its events, and the size of its complete lines in bytes. Raises JournalError."""
+def read(path: Path) -> Contents:
+    """Read the journal of a run. Raises RunError."""
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise JournalError(f"{path}: {reason(error)}") from None
+        raise RunError(f"{path}: {reason(error)}") from None
     whole = data.rfind(b"\n") + 1
     try:
         lines: list[Json] = [json.loads(line) for line in data[:whole].splitlines()]
     except ValueError as error:
-        raise JournalError(f"{path}: a line is not JSON: {error}") from None
-    if not lines or lines[0].get("version") != VERSION:
-        raise JournalError(f"{path} is not the journal of a run, or of another version of flowdsl")
-    return lines[0], [event_of(line) for line in lines[1:]], whole
-
-
-def cache_of(header: Json) -> dict[str, dict[str, Entry]]:
-    """The cache with which a run started."""
-    caches: dict[str, dict[str, list[Any]]] = header.get("cache") or {}
-    return {name: {key: Entry(*entry) for key, entry in entries.items()} for name, entries in caches.items()}
+        raise RunError(f"{path}: a line is not JSON: {error}") from None
+    if not lines or lines[0].get("version") != _VERSION:
+        raise RunError(f"{path} is not the journal of a run, or of another version of flowdsl")
+    header, *rest = lines
+    inputs = Inputs(*(header[field] for field in Inputs._fields))
+    caches = {
+        name: {key: Entry(*one) for key, one in entries.items()} for name, entries in header["cache"].items()
+    }
+    return Contents(inputs, caches, [event_of(line) for line in rest], whole)

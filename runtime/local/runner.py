@@ -18,9 +18,10 @@ from flowdsl.runtime.atomic import write
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.caches import Caches
 from flowdsl.runtime.local.controller import events
-from flowdsl.runtime.local.controller.cache import Cache
+from flowdsl.runtime.local.controller.cache import Cache, Entry
 from flowdsl.runtime.local.controller.machine import Machine
 from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.patch import judged
 from flowdsl.runtime.local.status import STATE, workflow
 from flowdsl.runtime.lock import take
@@ -58,16 +59,6 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Kill all pods and release everything."""
-
-
-class Inputs(NamedTuple):
-    """The inputs of a run: all that is needed to resume it."""
-
-    manifest: Json
-    references: list[Json]
-    config: dict[str, dict[str, str]]
-    settings: Json
-    """How the run was requested, for whoever resumes it."""
 
 
 class _Left(NamedTuple):
@@ -138,22 +129,18 @@ class Runner:
                 raise
             return self._go(pods, log, [events.Started(time.time())], [])
 
+    def _build(self, inputs: Inputs, caches: dict[str, dict[str, Entry]]) -> None:
+        self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(caches))
+        self.machine.run.patched = judged
+
     def _written_down(self, path: Path, inputs: Inputs) -> journal.Journal:
         """Write the inputs of the run to its folder, and start its journal."""
         documents = [inputs.manifest, *inputs.references]
-        cache = self._caches.stored(documents)
-        header: Json = {
-            "version": journal.VERSION,
-            **inputs._asdict(),
-            "cache": {
-                name: {key: list(one) for key, one in entries.items()} for name, entries in cache.items()
-            },
-        }
-        self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
-        self.machine.run.patched = judged
+        caches = self._caches.stored(documents)
+        self._build(inputs, caches)
         _replace(self.folder / "manifest.yaml", _written(documents))
         (self.folder / "artifacts").mkdir(exist_ok=True)  # a run without it has lost its files
-        return journal.begin(path, header)
+        return journal.begin(path, inputs, caches)
 
     def resume(self) -> Machine:
         """Resume an interrupted run: what has ended is not run again. Raises RunError, and Waits."""
@@ -162,15 +149,9 @@ class Runner:
 
     def _taken_up(self) -> Machine:
         path = journal.of_run(self.folder)
-        try:
-            header, past, whole = journal.read(path)
-        except journal.JournalError as error:
-            raise RunError(str(error)) from None
-        os.truncate(path, whole)
-        self.machine = Machine(
-            header["manifest"], header["references"], header["config"], Cache(journal.cache_of(header))
-        )
-        self.machine.run.patched = judged
+        inputs, caches, past, size = journal.read(path)
+        os.truncate(path, size)
+        self._build(inputs, caches)
         left = self._replayed(past)
         self._saved = len(self.machine.run.cache.added)
         if self._ended:

@@ -21,9 +21,10 @@ import yaml
 
 from flowdsl.runtime.local import prepare
 from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.runner import Inputs, Runner, Waits
+from flowdsl.runtime.local.runner import Runner, Waits
 from flowdsl.runtime.parts import part, several
 from tests.apiserver.client import Refused
 from tests.argo.cluster import SPACE, Cluster, built

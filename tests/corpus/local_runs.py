@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.runner import Inputs, Runner
+from flowdsl.runtime.local.runner import Runner
 from tests.corpus.recordings import Recording, different, recordings
 
 if TYPE_CHECKING:

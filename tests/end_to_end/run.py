@@ -14,11 +14,12 @@ from flowdsl.runtime.local import prepare
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.machine import Machine
 from flowdsl.runtime.local.controller.node import Node as Known
+from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.inputs import load
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import Store, place
-from flowdsl.runtime.local.runner import Inputs, Runner
+from flowdsl.runtime.local.runner import Runner
 from flowdsl.runtime.phases import ERROR, FAILED, SUCCEEDED
 from tests.end_to_end.inside import Done
 

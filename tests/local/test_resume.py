@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from flowdsl.runtime.local import journal
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.runner import Inputs, Runner
+from flowdsl.runtime.local.runner import Runner
 
 Json = dict[str, Any]
 
@@ -34,7 +35,7 @@ one = runner(folder)
 if (folder / "journal.jsonl").exists():
     one.resume()
 else:
-    from flowdsl.runtime.local.runner import Inputs
+    from flowdsl.runtime.local.journal import Inputs
     one.begin(Inputs(manifest, [], {}, {}))
 """
 
@@ -144,12 +145,13 @@ def test_what_has_happened_is_read_as_it_was(past: list[events.Event], rest: str
     """Each text, also one that is no Unicode; what follows the last newline does not count."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "journal.jsonl")
-        log = journal.begin(path, {"version": journal.VERSION, "what": rest})
+        inputs = Inputs({"what": rest}, [], {}, {})
+        log = journal.begin(path, inputs, {})
         log.write([journal.of_event(one) for one in past])
         log.close()
         whole = path.read_bytes()
         path.write_bytes(whole + rest.replace("\n", "").encode("utf-8", "surrogatepass"))
-        assert journal.read(path) == ({"version": journal.VERSION, "what": rest}, past, len(whole))
+        assert journal.read(path) == (inputs, {}, past, len(whole))
 
 
 ALL = 'done\n["0","1","4","9","16","25"]'
@@ -176,7 +178,7 @@ def test_a_run_that_is_killed_again_and_again_ends_as_one_that_was_not(tmp_path:
     assert status["nodes"]["wf"]["outputs"]["parameters"] == [{"name": "all", "value": ALL}]
     began = (tmp_path / "claim/began").read_text().splitlines()
     ended = [
-        one.node for one in journal.read(folder / "journal.jsonl")[1] if isinstance(one, events.PodEnded)
+        one.node for one in journal.read(folder / "journal.jsonl").past if isinstance(one, events.PodEnded)
     ]
     assert len(ended) == len(set(ended))
     assert len(began) - len(ended) <= killed * 3, "what had ended was run again"
@@ -196,7 +198,7 @@ def test_a_step_that_ended_is_not_run_again(tmp_path: Path) -> None:
         (place / "run/journal.jsonl").write_bytes(b"".join(lines[:count]) + lines[count][:7])
         before = [
             one.node
-            for one in journal.read(place / "run/journal.jsonl")[1]
+            for one in journal.read(place / "run/journal.jsonl").past
             if isinstance(one, events.PodEnded)
         ]
         machine = runner(place / "run").resume()
