@@ -18,7 +18,7 @@ from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.local.pods.archive import BadArchive, is_tar, unpack_tar, unpack_zip
 from flowdsl.runtime.local.pods.environment import keyed
-from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
+from flowdsl.runtime.local.pods.refusal import Refusal, in_executor, of_the_step
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, copied, place
 from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
@@ -65,9 +65,9 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
     return True
 
 
-def failed(message: str) -> Refusal:
+def failed(message: object) -> Refusal:
     """The outcome of a pod whose init container has failed. Source: inferFailedReason of Argo."""
-    return Refusal(f"init: Error (exit code 64): {message}")
+    return Refusal(in_executor("init", message))
 
 
 def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> None:

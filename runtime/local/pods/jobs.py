@@ -15,6 +15,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome
 from flowdsl.runtime.local.objects import objects, replaced
 from flowdsl.runtime.local.pods import train_jobs
+from flowdsl.runtime.local.pods.refusal import failed
 from flowdsl.runtime.local.pods.workload_kind import Ended
 from flowdsl.runtime.local.pods.workload_kinds import WORKLOAD_KINDS, kind_of
 from flowdsl.runtime.parts import part, several
@@ -321,10 +322,5 @@ def outcome(emulated: Job, found: Json, again: bool = False) -> Outcome:
             raise KubectlError(f"{what}: Argo would wait for ever")
         parameters = shown(emulated.template, found)
     except KubectlError as error:
-        return failed(str(error))
+        return failed(error)
     return Outcome("Succeeded", "", {**({"parameters": parameters} if parameters else {}), "exitCode": "0"})
-
-
-def failed(why: str) -> Outcome:
-    """The outcome of a `resource` step whose kubectl, or whose conditions, failed."""
-    return Outcome("Failed", f"main: Error (exit code 64): {why}", {"exitCode": "64"})

@@ -21,7 +21,7 @@ from flowdsl.grammar.reason import said
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
 from flowdsl.runtime.local.pods.environment import keyed
-from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
+from flowdsl.runtime.local.pods.refusal import Refusal, failed, of_the_step
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
 from flowdsl.runtime.parts import part, several, texts
@@ -116,10 +116,9 @@ def _answer(asked: Request, wanted: Json) -> _Answer:
     import urllib.error
     import urllib.request
 
-    context = ssl.create_default_context()
-    if wanted.get("insecureSkipVerify"):
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+    from flowdsl.runtime.local.pods.web import unverified
+
+    context = unverified() if wanted.get("insecureSkipVerify") else ssl.create_default_context()
     try:
         answer = urllib.request.urlopen(asked, timeout=wanted.get("timeoutSeconds"), context=context)
     except urllib.error.HTTPError as error:
@@ -181,8 +180,7 @@ def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
 
 
 def _bad_data(message: str) -> Outcome:
-    text = f"main: Error (exit code 64): unable to process data template: {message}"
-    return Outcome("Failed", text, {"exitCode": "64"})
+    return failed(f"unable to process data template: {message}")
 
 
 class KubectlError(Exception):
@@ -199,7 +197,7 @@ def resource(template: Json, settings: Settings, over: Over) -> Outcome:
     try:
         outputs = _resource(template, settings, over)
     except KubectlError as error:
-        return Outcome("Failed", f"main: Error (exit code 64): {error}", {"exitCode": "64"})
+        return failed(error)
     return Outcome("Succeeded", "", {**outputs, "exitCode": "0"})
 
 

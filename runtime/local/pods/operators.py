@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flowdsl.runtime.local.controller.events import Outcome, PodEnded, PodRunning, StopPod
 from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.ports import Ports
+from flowdsl.runtime.local.pods.refusal import failed
 from flowdsl.runtime.local.pods.train_jobs import JOB_SET, TRAINING, Trainings, Wanted, kind_of
 from flowdsl.runtime.parts import name_of, part
 
@@ -76,7 +77,7 @@ class Operators:
 
     def apply(self, pod: StartPod) -> None:
         """Run the pods of an object, if it has any."""
-        from flowdsl.runtime.local.pods.jobs import failed, job, outcome, why_not
+        from flowdsl.runtime.local.pods.jobs import job, outcome, why_not
 
         if why_not(pod.template) or self._pods.settings.engine is not None:
             self._pods.other(pod)  # which reports the option that allows it
@@ -182,7 +183,7 @@ class Operators:
 
     def _tell(self, key: Key) -> None:
         """End the nodes that wait for the pods of another node, now that these have ended."""
-        from flowdsl.runtime.local.pods.jobs import failed, outcome
+        from flowdsl.runtime.local.pods.jobs import outcome
 
         there = self._over.get(key)
         for node, (awaited, emulated) in list(self._awaited.items()):

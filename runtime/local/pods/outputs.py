@@ -19,7 +19,7 @@ from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.local.pods.paths import View
-from flowdsl.runtime.local.pods.refusal import of_the_step
+from flowdsl.runtime.local.pods.refusal import in_executor, of_the_step
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
 from flowdsl.runtime.parts import part, several
 
@@ -269,7 +269,7 @@ class Taken:
         if code is not None:
             self.found["exitCode"] = str(code)
         if phase == "Succeeded" and self.errors:
-            phase, message = "Error", f"wait: Error (exit code 64): {self.errors[0]}"
+            phase, message = "Error", in_executor("wait", self.errors[0])
         return Outcome(phase, message, self.found or None)
 
 

@@ -21,7 +21,7 @@ from flowdsl.runtime.local.pods.environment import About
 from flowdsl.runtime.local.pods.expansion import carried
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
-from flowdsl.runtime.local.pods.refusal import Refusal, of_the_step
+from flowdsl.runtime.local.pods.refusal import Refusal, in_executor, of_the_step
 from flowdsl.runtime.local.pods.slots import Amount
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
@@ -162,7 +162,7 @@ class Pod:
             self.end(outcome)
 
     def _load(self) -> None:
-        from flowdsl.runtime.local.pods.inputs import load
+        from flowdsl.runtime.local.pods.inputs import failed, load
 
         def bring() -> None:
             bodies = [one.body for one in self.shape.mains]
@@ -181,7 +181,7 @@ class Pod:
         except Refusal as refusal:
             self.end(refusal.outcome)
         except OSError as error:
-            self.end(Outcome("Error", f"init: Error (exit code 64): {of_the_step(error)}"))
+            self.end(failed(of_the_step(error)).outcome)
         else:
             self._guarded(self._next)
 
@@ -295,15 +295,11 @@ class Pod:
             self._finish()
 
     def _again(self, unit: Unit) -> None:
-        end = time.monotonic() + self.shape.pause
-        while (left := end - time.monotonic()) > 0 and not self._is_ending:
-            time.sleep(min(left, _OFTEN))
+        _pause(self.shape.pause, lambda: self._is_ending)
         self._guarded(lambda: self._ended(unit, Way(143)) if self._is_ending else self._run(unit))
 
     def _halt_late(self) -> None:
-        end = time.monotonic() + _SEEN_AFTER
-        while not self.over and (left := end - time.monotonic()) > 0:
-            time.sleep(min(left, _OFTEN))
+        _pause(_SEEN_AFTER, lambda: self.over)
         self._guarded(self._halt)
 
     def _halt(self) -> None:
@@ -356,7 +352,7 @@ class Pod:
         try:
             outcome = ending.outcome(self.shape, self.ways, self._taken(logs))
         except OSError as error:
-            outcome = Outcome("Error", f"wait: Error (exit code 64): {of_the_step(error)}")
+            outcome = Outcome("Error", in_executor("wait", of_the_step(error)))
         if self.start.template.get("daemon") and outcome.phase == "Succeeded":
             outcome = outcome._replace(phase="Failed")
         for one in self.programs.values():
@@ -399,6 +395,13 @@ class Pod:
         if self.inputs or self.shape.volumes or not self.shape.alone:
             shutil.rmtree(self.own, ignore_errors=True)
         self.ended(self, outcome)
+
+
+def _pause(seconds: float, over: Callable[[], bool]) -> None:
+    """Sleep, but no longer than until the pause is `over`."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and not over():
+        time.sleep(min(left, _OFTEN))
 
 
 def remove(path: Path) -> None:

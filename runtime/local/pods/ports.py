@@ -6,7 +6,6 @@ A port belongs to the run that has locked the file with its number. One at which
 from __future__ import annotations
 
 import copy
-import fcntl
 import os
 import socket
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.lock import take
 from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:
@@ -71,15 +71,7 @@ class Ports:
             file = os.open(folder / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError:
             return _is_free(port)  # no folder for lock files
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            return False
-        except OSError:  # the file system does not support locks
-            os.close(file)
-            return _is_free(port)
-        if not _is_free(port):
+        if not take(file) or not _is_free(port):
             os.close(file)
             return False
         self._held[port] = file, 1

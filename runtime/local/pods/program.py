@@ -106,18 +106,8 @@ class Program:
             part(one, "valueFrom").get("path") for one in several(outputs, "parameters")
         )
         self.kept = has_files and unit.role == "main" and pod.context.isolated
-        return {
-            "id": self.id,
-            "argv": pythonic(words, settings),
-            "env": env,
-            "cwd": cwd,
-            "log": self.log,
-            "mounts": placed,
-            "files": files,
-            "result": pod.start.keeps_result and unit.name == "main",
-            "keep": self.kept,
-            "tell": bool(pod.start.template.get("daemon")) and unit.role == "main",
-        }
+        request = self._request(pythonic(words, settings), env, cwd)
+        return {**request, "mounts": placed, "files": files, "keep": self.kept}
 
     def _words(self, env: dict[str, str]) -> tuple[list[str], list[tuple[str, bytes, int]]]:
         """The command line, and the files that replace arguments that are too long.
@@ -166,16 +156,20 @@ class Program:
         argv = self.engine.command(
             words, env, self.root, [*placed, *engine.binds(self.rewriting.places), *alone], cwd
         )
-        keeps = self.pod.start.keeps_result and self.unit.name == "main"
         self.env = env
+        return self._request(argv, {**os.environ, "FLOWDSL_CONTAINER": self.id}, str(self.root))
+
+    def _request(self, argv: list[str], env: dict[str, str], cwd: str) -> Json:
+        """What the supervisor is told of every program."""
+        start = self.pod.start
         return {
             "id": self.id,
             "argv": argv,
-            "env": {**os.environ, "FLOWDSL_CONTAINER": self.id},
-            "cwd": str(self.root),
+            "env": env,
+            "cwd": cwd,
             "log": self.log,
-            "result": keeps,
-            "tell": bool(self.pod.start.template.get("daemon")) and self.unit.role == "main",
+            "result": start.keeps_result and self.unit.name == "main",
+            "tell": bool(start.template.get("daemon")) and self.unit.role == "main",
         }
 
     def declared(self) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import socket
-import ssl
 import threading
 import time
 import urllib.request
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.runtime.local.pods.web import unverified
 from flowdsl.runtime.parts import several
 
 if TYPE_CHECKING:
@@ -63,21 +63,13 @@ def _request(target: Json, program: Program, seconds: float) -> bool:
     url = f"{scheme}://127.0.0.1:{_port(target, program)}/{path.lstrip('/')}"
     headers = {one["name"]: one["value"] for one in several(target, "httpHeaders")}
     direct = urllib.request.build_opener(  # the kubelet uses no proxy
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=unchecked())
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=unverified())
     )
     try:
         with direct.open(urllib.request.Request(url, headers=headers), timeout=seconds):
             return True
     except (OSError, ValueError):
         return False
-
-
-def unchecked() -> ssl.SSLContext:
-    """A TLS context that does not verify the server."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _command(words: list[str], program: Program, seconds: float) -> bool:

@@ -1,8 +1,8 @@
-"""Exceptions that end a pod with a phase and message, or end the whole run."""
+"""What ends a pod before its programs, or in place of them, and what ends the whole run."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.pods.sandbox import SHORT
@@ -25,3 +25,13 @@ def of_the_step(error: _Error) -> _Error:
     if isinstance(error, OSError) and any(one in str(error) for one in short):
         raise error
     return error
+
+
+def in_executor(container: Literal["init", "main", "wait"], why: object) -> str:
+    """The message of a pod in which Argo's own executor failed: it exits with 64."""
+    return f"{container}: Error (exit code 64): {why}"
+
+
+def failed(why: object) -> Outcome:
+    """The outcome of a step that is done by Argo's executor, which failed."""
+    return Outcome("Failed", in_executor("main", why), {"exitCode": "64"})

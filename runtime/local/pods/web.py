@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 import urllib.request
 from http.client import HTTPException
 from urllib.parse import quote, unquote, urlsplit
@@ -36,3 +37,11 @@ def _ascii(label: re.Match[str]) -> str:
 def add_header(to: urllib.request.Request, name: str, value: str) -> None:
     """Add a header to a request, encoded as UTF-8."""
     to.add_header(name, value.encode().decode("latin-1"))
+
+
+def unverified() -> ssl.SSLContext:
+    """A TLS context that does not verify the server."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
