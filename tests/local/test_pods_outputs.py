@@ -409,11 +409,18 @@ def test_a_link_in_a_zip_archive_is_an_empty_file(pods: Harness) -> None:
 
 def test_a_file_that_is_zipped_alone_comes_out_below_the_folders_of_the_executor(pods: Harness) -> None:
     assert zipped("echo 1 > /vol/x", "/vol/x", pods) == [("/mainctrfs/vol/x", 2)]
-    assert zipped("echo 1 > /tmp/x", "/tmp/x", pods) == [("/tmp/argo/outputs/artifacts/x", 2)]
+    assert zipped("echo 1 > /tmp/d", "/tmp/d", pods) == [("/tmp/argo/outputs/artifacts/d", 2)]
     use: Json = {
         "artifacts": [{"name": "in", "path": "/in", "archive": {"zip": {}}, "s3": {"key": "wf/wf-one/d.zip"}}]
     }
-    assert result(pods.shell("cat /in/argo/outputs/artifacts/x", inputs=use)) == "1"
+    assert result(pods.shell("cat /in/argo/outputs/artifacts/d", inputs=use)) == "1"
+
+
+def test_a_file_with_another_name_than_its_artifact_is_lost_before_it_is_zipped(pods: Harness) -> None:
+    wanted: Json = {"artifacts": [{"name": "d", "path": "/tmp/x", "archive": {"zip": {}}}]}
+    done = pods.run({**sh("echo 1 > /tmp/x"), "outputs": wanted})
+    where = "stat /tmp/argo/outputs/artifacts/d: no such file or directory; "
+    assert (done.phase, done.message) == ("Error", f"wait: Error (exit code 64): {where}")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _FOLDER = 0o755
 
 
 class BadArchive(Exception):
-    """An archive that cannot be read, or with a member outside of its folder."""
+    """An archive that cannot be written or read, or with a member outside of its folder."""
 
 
 class IllegalLink(BadArchive):

@@ -106,7 +106,7 @@ class Taken:
         """Store the artifacts that exist."""
         if not self.wanted.get("artifacts"):
             return []
-        from flowdsl.runtime.local.pods.archive import IllegalLink
+        from flowdsl.runtime.local.pods.archive import BadArchive
 
         saved: list[Json] = []
         errors: list[str] = []
@@ -133,7 +133,7 @@ class Taken:
                     saved.append(self.save(one, path))
                 else:
                     saved += self._unpackable(one, errors)
-            except IllegalLink as error:
+            except BadArchive as error:
                 errors.append(str(error))
             except UnicodeError:
                 errors.append(f"artifact {one['name']} cannot be saved: the name of a file in it is no UTF-8")
@@ -199,7 +199,7 @@ class Taken:
         return f"stat {kept}: no such file or directory"
 
     def save(self, artifact: Json, path: Path) -> Json:
-        """Store one artifact; returns it with its location. Raises OSError, BadKey, IllegalLink."""
+        """Store one artifact; returns it with its location. Raises OSError, BadKey, BadArchive."""
         from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
 
         archive = part(artifact, "archive")
@@ -208,7 +208,7 @@ class Taken:
         if path.is_dir() and self.view.entry(self._path(artifact["path"])).is_symlink():
             source = self.view.entry(self._path(artifact["path"]))  # Argo follows a link to a file only
         if ("zip" in archive or "none" in archive) and not self._is_beside(artifact["path"]):
-            self._check_links(artifact, source, named)
+            self._check_unpacked(artifact, source, named)
         if "none" in archive:
             found, key = self._keyed(artifact, named)
             self.store.put(key, path)
@@ -229,17 +229,22 @@ class Taken:
             return f"/mainctrfs{path}"
         return f"/tmp/argo/outputs/artifacts/{posixpath.basename(path)}"
 
-    def _check_links(self, artifact: Json, path: Path, name: str) -> None:
-        """Refuse links that get lost where Argo unpacks what it has packed. Raises IllegalLink."""
-        from flowdsl.runtime.local.pods.archive import IllegalLink, check_link, check_links
+    def _check_unpacked(self, artifact: Json, path: Path, name: str) -> None:
+        """Refuse what gets lost where Argo unpacks what it has packed. Raises BadArchive.
 
+        Argo gives a single file its own name, and then looks for it under that of the artifact to zip it. Source:
+        stageArchiveFile in workflow/executor/executor.go of Argo 4.1.
+        """
+        from flowdsl.runtime.local.pods.archive import BadArchive, check_link, check_links
+
+        unpacked = f"/tmp/argo/outputs/artifacts/{artifact['name']}"
         if path.is_symlink():
             check_link(name, str(path.readlink()))
-            raise IllegalLink(
-                f"open /tmp/argo/outputs/artifacts/{artifact['name']}: no such file or directory"
-            )
+            raise BadArchive(f"open {unpacked}: no such file or directory")
         if path.is_dir():
             check_links(path, name)
+        elif "zip" in part(artifact, "archive") and name != artifact["name"]:
+            raise BadArchive(f"stat {unpacked}: no such file or directory")
 
     def _keyed(self, artifact: Json, name: str) -> tuple[Json, str]:
         """An artifact with its location in the store, and its key there."""
