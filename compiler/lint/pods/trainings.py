@@ -90,6 +90,17 @@ def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
         yield f"the {kind} has replicas `{role}`, which there are not", instead(role, known)
 
 
+def roles(body: Object) -> tuple[str, ...]:
+    """The roles of the replicas of a training, as its operator names them; none if one is a tag."""
+    kind = str(body.get("kind"))
+    _, field, known = _SPECS.get(kind, ("", "mpiReplicaSpecs", ()))
+    cased = {one.lower(): one for one in known} if kind == "TFJob" else {}
+    named_so = [str(role) for role in mapping_at(body, "spec", field)]
+    return (
+        () if any(WORD in one for one in named_so) else tuple(cased.get(one.lower(), one) for one in named_so)
+    )
+
+
 def pods(body: Object) -> Iterator[tuple[str, Object]]:
     """The pods of a training, each with its owner in words."""
     for field in ("pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs"):

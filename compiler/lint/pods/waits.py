@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.objects import documents_in
+from flowdsl.compiler.lint.pods.trainings import roles
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_mapping, mapping_at, string
@@ -16,7 +17,7 @@ from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.view import Template, View
     from flowdsl.compiler.tree import Object
@@ -74,26 +75,27 @@ def object_conditions(view: View) -> Iterator[Problem]:
                 finding = BadObjectCondition(field, error.expected, error.shown)
                 yield Problem(path, finding, part=(error.start, error.end))
                 continue
-            kind, status, _ = _awaited(string(resource, "manifest"))
+            kind, status, body = _awaited(string(resource, "manifest"))
             if status is None:
                 continue
+            usual = status.done if field == "successCondition" else status.failed
             for one in asked:
-                if (never := _never(one, kind, status, text[one.start : one.end])) is not None:
+                if (why := _never(one, kind, status, body, usual)) is not None:
+                    never = NeverEqual(text[one.start : one.end], "false", *why)
                     yield Problem(path, never, part=(one.start, one.end))
 
 
 class _Status(NamedTuple):
     """The status of a kind of object that templates usually wait for.
 
-    `versions` begins like the API versions that have it, `field` is the one with one of the `words`, `fields` are all
-    of them. `done` and `failed` are conditions for the ends of an object, if it has no phases and if it may fail:
-    `{}` is its backoff limit. `replicas` is the field of the replicas that an operator counts, with their default
-    restart policy.
+    `versions` begins like the API versions that have it, `words` are those of its fields with one of a few words,
+    `fields` are all of them. `done` and `failed` are conditions for the ends of an object, if it has no phases and if
+    it may fail: `{}` is its backoff limit. `replicas` is the field of the replicas that an operator counts, with their
+    default restart policy, if it ends a training at a limit of its own.
     """
 
     versions: re.Pattern[str]
-    field: str = ""
-    words: tuple[str, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = {}
     fields: tuple[str, ...] = ()
     done: str = ""
     failed: str = ""
@@ -136,18 +138,21 @@ _STATUSES = {
     ),
     "JobSet": _Status(
         regex(r"jobset\.x-k8s\.io/"),
-        "terminalState",
-        ("Completed", "Failed"),
+        {"terminalState": ("Completed", "Failed")},
         ("conditions", "replicatedJobsStatus", "restarts", "restartsCountTowardsMax", "terminalState"),
         "status.terminalState == Completed",
         "status.terminalState == Failed",
     ),
-    "MPIJob": _Status(_TRAINING, fields=_OF_TRAININGS, done="status.replicaStatuses.Launcher.succeeded > 0"),
-    "PersistentVolumeClaim": _Status(regex(r"v1"), "phase", ("Pending", "Bound", "Lost")),
+    "MPIJob": _Status(
+        _TRAINING,
+        fields=_OF_TRAININGS,
+        done="status.replicaStatuses.Launcher.succeeded > 0",
+        replicas=("mpiReplicaSpecs", ""),
+    ),
+    "PersistentVolumeClaim": _Status(regex(r"v1"), {"phase": ("Pending", "Bound", "Lost")}),
     "Pod": _Status(
         regex(r"v1"),
-        "phase",
-        ("Pending", "Running", "Succeeded", "Failed", "Unknown"),
+        {"phase": ("Pending", "Running", "Succeeded", "Failed", "Unknown")},
         failed="status.phase == Failed",
     ),
     "PyTorchJob": _Status(
@@ -155,6 +160,54 @@ _STATUSES = {
         fields=_OF_TRAININGS,
         done="status.replicaStatuses.Master.succeeded > 0",
         replicas=("pytorchReplicaSpecs", "OnFailure"),
+    ),
+    "RayJob": _Status(
+        regex(r"ray\.io/"),
+        {
+            "jobDeploymentStatus": (
+                *(
+                    "Initializing",
+                    "Running",
+                    "Complete",
+                    "Failed",
+                    "ValidationFailed",
+                    "Suspending",
+                    "Suspended",
+                ),
+                *("Retrying", "Waiting"),
+            ),
+            "jobStatus": ("PENDING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED"),
+        },
+        (
+            *("dashboardURL", "endTime", "failed", "jobDeploymentStatus", "jobId", "jobStatus", "message"),
+            *(
+                "observedGeneration",
+                "rayClusterName",
+                "rayClusterStatus",
+                "rayJobInfo",
+                "reason",
+                "startTime",
+            ),
+            "succeeded",
+        ),
+        "status.jobStatus == SUCCEEDED",
+        "status.jobDeploymentStatus == Failed",
+    ),
+    "SparkApplication": _Status(
+        regex(r"sparkoperator\.k8s\.io/"),
+        {
+            "applicationState.state": (
+                *("SUBMITTED", "RUNNING", "COMPLETED", "FAILED", "SUBMISSION_FAILED", "PENDING_RERUN"),
+                *("INVALIDATING", "SUCCEEDING", "FAILING", "SUSPENDING", "SUSPENDED", "RESUMING", "UNKNOWN"),
+            )
+        },
+        (
+            *("applicationState", "driverInfo", "executionAttempts", "executorState"),
+            *("lastSubmissionAttemptTime", "sparkApplicationId", "submissionAttempts", "submissionID"),
+            "terminationTime",
+        ),
+        "status.applicationState.state == COMPLETED",
+        "status.applicationState.state == FAILED",
     ),
     "StatefulSet": _Status(
         _APPS,
@@ -175,12 +228,11 @@ _STATUSES = {
     ),
     "Workflow": _Status(
         regex(r"argoproj\.io/"),
-        "phase",
-        ("Pending", "Running", "Succeeded", "Failed", "Error"),
+        {"phase": ("Pending", "Running", "Succeeded", "Failed", "Error")},
         failed="status.phase in (Failed, Error)",
     ),
 }
-"""Source: the API definitions of Kubernetes 1.35, JobSet 0.10, Kubeflow's operators, and Argo Workflows."""
+"""Source: the API definitions of Kubernetes 1.35, JobSet 0.10, Kubeflow's operators, KubeRay 1.4 and Argo Workflows."""
 
 
 def _awaited(manifest: str) -> tuple[str, _Status | None, Object]:
@@ -195,30 +247,49 @@ def _awaited(manifest: str) -> tuple[str, _Status | None, Object]:
     return kind, status if known else None, body
 
 
-def _never(asked: Requirement, kind: str, status: _Status, text: str) -> NeverEqual | None:
-    """The finding about a comparison that no object of a kind satisfies."""
+def _never(
+    asked: Requirement, kind: str, status: _Status, body: Object, usual: str
+) -> tuple[str, str] | None:
+    """Why no object of a kind satisfies a comparison, and the way out: `usual` is the condition for this end."""
     root, _, field = asked.key.partition(".")
     if asked.holds_of_nothing:
         return None
     if root not in _OF_OBJECTS:
-        small = {each.lower(): each for each in (*status.fields, *filter(None, (status.field,)))}
+        small = {each.lower(): each for each in (*status.fields, *status.words)}
         meant = small.get((field if root.lower() == "status" else root).lower())
-        way = f"write `status.{meant}`"
-        return NeverEqual(text, "false", f"a {kind} has no `{root}`", way) if meant else None
+        return (f"a {kind} has no `{root}`", f"write `status.{meant}`") if meant else None
     if root != "status" or not field:
         return None
-    word = asked.values[0] if asked.values else ""
-    if field == status.field and word and not set(status.words).intersection(asked.values):
-        return NeverEqual(text, "false", f"no {kind} is `{word}`", suggest(word, status.words))
-    name = field.partition(".")[0]
-    if name == "phase" and status.done:
-        return NeverEqual(text, "false", f"a {kind} has no `status.phase`", f"write `{status.done}`")
+    word, words = (asked.values or ("",))[0], status.words.get(field, ())
+    if words and word and not set(words).intersection(asked.values):
+        is_usual = usual.startswith(f"status.{field} ")
+        return f"no {kind} is `{word}`", f"write `{usual}`" if is_usual else suggest(word, words)
+    name, *inner = field.split(".")
     fields = status.fields
+    if name == "phase" and status.done:
+        return f"a {kind} has no `status.phase`", f"write `{status.done}`"
     if fields and name not in fields and (meant := near(name, fields)) is not None:
-        return NeverEqual(text, "false", f"a {kind} has no `status.{name}`", f"write `status.{meant}`")
+        return f"a {kind} has no `status.{name}`", f"write `status.{meant}`"
+    if name == "conditions" and inner and not inner[0].isdecimal():
+        usual = usual or status.done or f"status.{next(iter(status.words))} == ..."
+        return f"the conditions of a {kind} are a list, whose entries have numbers", f"write `{usual}`"
+    if name == "replicaStatuses" and inner:
+        return _of_replicas(inner, kind, roles(body))
     return None
 
 
+def _of_replicas(path: list[str], kind: str, known: tuple[str, ...]) -> tuple[str, str] | None:
+    """Why the status of a training has nothing at a path below `replicaStatuses`, and the way out."""
+    start = "status.replicaStatuses"
+    if known and path[0] not in known:
+        role = near(path[0], known) or known[0]
+        return f"the {kind} has no replicas `{path[0]}`", f"write `{'.'.join((start, role, *path[1:]))}`"
+    if len(path) > 1 and path[1] not in _COUNTS and (count := near(path[1], _COUNTS)) is not None:
+        return f"replicas have no `{path[1]}`", f"write `{start}.{path[0]}.{count}`"
+    return None
+
+
+_COUNTS = ("active", "failed", "labelSelector", "selector", "succeeded")
 _OF_OBJECTS = frozenset(("apiVersion", "data", "kind", "metadata", "spec", "status"))
 
 
@@ -228,17 +299,29 @@ def endless(view: View) -> Iterator[Problem]:
     for template in view.templates if not any(limits) and view.base is None else ():
         resource: Object = template.data.get("resource") or {}
         text = string(resource, "successCondition")
-        if not any(mark in text for mark in _ENDS) or any(map(template.data.get, _LIMITS)):
+        if not any(mark in text.lower() for mark in _ENDS) or any(map(template.data.get, _LIMITS)):
             continue
         kind, status, body = _awaited(string(resource, "manifest"))
         if status is None:
             continue
-        if status.replicas[0]:
-            yield from _unseen(template, resource, kind, mapping_at(body, "spec"), *status.replicas)
-        if status.failed and not resource.get("failureCondition"):
-            attempts = str(mapping_at(body, "spec").get("backoffLimit", ""))
-            failed = status.failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
+        spec = mapping_at(body, "spec")
+        attempts = str(spec.get("backoffLimit", ""))
+        failed = status.failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
+        if status.replicas[1]:
+            found = list(_unseen(template, resource, kind, spec, *status.replicas))
+            yield from found
+            failed = "" if found else _any_failed(spec, *status.replicas)
+        if failed and not resource.get("failureCondition"):
             yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
+
+
+def _any_failed(spec: Object, field: str, usual: str) -> str:
+    """The condition that a pod of a training has failed for good: one that is not started again."""
+    return ", ".join(
+        f"status.replicaStatuses.{role}.failed > 0"
+        for role, one in mapping_at(spec, field).items()
+        if is_mapping(one) and (one.get("restartPolicy") or usual) == "Never"
+    )
 
 
 def _unseen(
@@ -271,6 +354,6 @@ def _unseen(
 
 
 _LIMITS = ("activeDeadlineSeconds", "timeout")
-_ENDS = ("succeeded", "Succeeded", "Complete")
+_ENDS = ("succeeded", "complete")
 _ATTEMPTS = 6
 """The default backoff limit of a Job: its pods that fail before the Job fails."""
