@@ -377,7 +377,7 @@ def runs_after(producer: Call, call: Call) -> bool:
         before = producer.group < call.group if call.owner.body == "steps" else False
         named = before or producer.name in (call.data.get("dependencies") or ())
         return named and inside(producer.data, "continueOn").get("failed") is True
-    return asks(str(call.data["depends"])) and _may_run(call, producer, ("Failed",))
+    return _may_run(call, producer, ("Failed",))
 
 
 def _ends_nothing(producer: Call) -> bool:
