@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import WORD_OF
+from flowdsl.compiler.kinds import GRAPH_BODIES, WORD_OF
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.progress.hook_statuses import ENDS, may_begin
 from flowdsl.compiler.lint.variables import reading, typing
@@ -256,12 +256,35 @@ def own_outputs(view: View) -> Iterator[Problem]:
         for each in reading.expression(text, typing.Extra("flag")).named if own[1] in text else ():
             if each.path[:2] == own and (finding := _unknown(call, own, each)) is not None:
                 yield Problem((*call.path, "expression"), finding, part=(each.start, each.end))
+        bare = _bare(call, own)
         for path, parameter in entries_at(call.data, call.path, "arguments", "parameters"):
             value: object = parameter.get("value")
-            for tag in tags(value) if isinstance(value, str) and own[1] in value else ():
-                found = (_in_argument(call, own, name[2:], tag) for name in _named(tag) if name[:2] == own)
+            wanted = isinstance(value, str) and (bare or own[1] in value)
+            for tag in tags(value) if isinstance(value, str) and wanted else ():
+                named = _named(tag)
+                found = [_in_argument(call, own, name[2:], tag) for name in named if name[:2] == own]
+                if bare:
+                    found += [
+                        LiteralTag(".".join(name), *bare) for name in named if name[0] == own[0] and name[2:]
+                    ]
                 if (finding := next(filter(None, found), None)) is not None:
                     yield Problem((*path, "value"), finding, part=(tag.start, tag.end))
+
+
+def _bare(call: Call, own: tuple[str, str]) -> tuple[str, str] | None:
+    """Why a hook begins before its task or step has outputs, and the way out: Argo leaves its arguments as they are.
+
+    Source: executeTmplLifeCycleHook in workflow/controller/hooks.go of Argo 4.1, and a real controller.
+    """
+    callee = call.parent.callee if call.parent is not None else None
+    if call.place[-1] == "exit" or callee is None:
+        return None
+    way = f"call the hook `exit`, or run `{call.data.get('template') or 'it'}` as a call of its own after `{own[1]}`"
+    if may_begin(call.data, (*own, "status"), "Running"):
+        return f"the hook begins while `{own[1]}` runs, and knows only the run, inputs and items then", way
+    if callee.body in GRAPH_BODIES and not (callee.output_parameters or callee.output_artifacts):
+        return f"`{own[1]}` has no outputs, with which Argo would replace it", way
+    return None
 
 
 _IN_LOOP = "let the loop call a template with steps or a DAG, in which one task has the hook"
