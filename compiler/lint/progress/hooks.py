@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES, WORD_OF
 from flowdsl.compiler.lint.manifest.globals import global_outputs
 from flowdsl.compiler.lint.progress.hook_statuses import ENDS, may_begin
+from flowdsl.compiler.lint.progress.parallelism import beside
 from flowdsl.compiler.lint.variables import reading, typing
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.texts import plain_tags
@@ -87,8 +88,9 @@ _OWN_TASK = "remove `parallelism`, or run `{template}` as {part} of its own"
 def places(view: View) -> Iterator[Problem]:
     """Hooks of steps, and those that run during their task, have a free slot of `parallelism`.
 
-    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps their refusal is an error. A
-    template at its limit is not processed, so hooks during its tasks do not start.
+    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps their refusal is an error,
+    and a refused hook is a child without a node, over which the controller stumbles where it looks for the last attempt
+    of a task. A template at its limit is not processed, so hooks during its tasks do not start.
     """
     whole = view.spec.get("parallelism")
     for call in view.hooks:
@@ -117,16 +119,23 @@ def _judged(
     """What is wrong with the hook of a task or step, in a group of this size."""
     owner, whole = call.owner, view.spec.get("parallelism")
     steps = owner.body == "steps"
-    if not steps and (at_exit or owner.body != "dag"):
-        return  # the hook at the end of a task of a DAG waits
-    busy = size - at_exit if steps else 1
+    tried = call.callee is not None and view.tries(call.callee)
     limits = [limit for limit in (owner.data.get("parallelism"), whole) if limit]
-    if not limits or busy < min(limits):
+    if not limits or not (steps or owner.body == "dag"):
+        return
+    if at_exit and not steps:
+        if not tried:
+            return  # the hook at the end of a task of a DAG waits
+        busy = beside(owner, call) if owner.dag.is_sound else 0
+    else:
+        busy = size - at_exit if steps else 1
+    if busy < min(limits):
         return
     is_pod = call.callee is not None and call.callee.is_pod
-    tried = call.callee is not None and view.tries(call.callee)
     if at_exit:
-        what = "the steps end in Error"
+        what = (
+            "the steps end in Error" if steps else f"the run ends in Error, because `{call.name}` has retries"
+        )
     elif is_pod and not tried:
         what = _beside_pod(call, hook, whole == 1)
     else:
@@ -191,13 +200,13 @@ def attempts(view: View) -> Iterator[Problem]:
     getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
     """
     start = view.first
-    beside = [(call, start, start.title) for call in view.hooks if start is not None]
-    beside += [
+    around = [(call, start, start.title) for call in view.hooks if start is not None]
+    around += [
         (call, call.parent.callee, call.parent.name)
         for call in view.outlines
         if call.parent is not None and call.parent.callee is not None
     ]
-    for call, template, name in beside:
+    for call, template, name in around:
         if call.place[-1] == "exit" or call.callee is None:
             continue
         if may_begin(call.data, _RUN if call.parent is None else _status(call.parent), "Running"):

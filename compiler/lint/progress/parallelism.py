@@ -200,13 +200,13 @@ def sought(view: View) -> Iterator[Problem]:
             found = [(limit, crowd.refused(group, limit, most)) for limit, most in _limits(view, template)]
             sure = next(((limit, pair) for limit, pair in found if pair is not None), None)
             if sure is not None:
-                limit, (call, beside) = sure
-                yield Problem(call.path, Sought(before[0].title, beside, limit), on_key=True)
+                limit, (call, holder) = sure
+                yield Problem(call.path, Sought(before[0].title, holder, limit), on_key=True)
                 continue
             limit = min(limit for limit, _ in found)
             plain = [call for call in group if not call.loop]
             looked += bool(plain)
-            if plain and looked <= _MOST and _beside(template, plain[-1]) >= limit:
+            if plain and looked <= _MOST and beside(template, plain[-1]) >= limit:
                 yield Problem(plain[-1].path, PerhapsSought(before[0].title, limit), on_key=True)
 
 
@@ -227,8 +227,8 @@ def left_out(view: View) -> Iterator[Problem]:
         if not (limit and id(template) in within and template.dag.is_sound):
             continue
         for call in template.calls[:-_MOST:-1]:
-            beside = _pods(_unordered(template, call))
-            if beside + (inf if call.loop else 0) >= limit:
+            others = _pods(_unordered(template, call))
+            if others + (inf if call.loop else 0) >= limit:
                 yield Problem(call.path, LeftOut(template.title, limit), on_key=True)
                 break
 
@@ -280,7 +280,7 @@ def _unnamed(call: Call) -> bool:
     )
 
 
-def _beside(template: Template, call: Call) -> float:
+def beside(template: Template, call: Call) -> float:
     """How many other tasks of a graph, or items of their loops, may run concurrently with one.
 
     Not counting those that start with the graph: Argo requests slots in order, and one with a slot requested it later.
@@ -334,14 +334,14 @@ class _Crowd:
         """
         found: list[tuple[Call, str]] = []
         for step in (1, -1):
-            left, beside = limit, ""
+            left, holder = limit, ""
             for call in group[::step]:
                 if left <= 0 and not call.loop and _surely(call):
-                    found.append((call, beside))
+                    found.append((call, holder))
                     break
                 times = self._times(call)
                 left -= times * min(self.pods.get(id(call.callee), 0), most)
-                beside = call.title if times else beside
+                holder = call.title if times else holder
         return found[0] if len(found) > 1 else None
 
     def _times(self, call: Call) -> int:
