@@ -138,7 +138,9 @@ class _Body:
         asked = right if _is_none(left) else left
         if isinstance(asked, ast.Name) and asked.id in self.reset and not any(map(_open, kinds)):
             return None
-        return IsNone(ast.unparse(node), "==" if isinstance(node.ops[0], ast.Is) else "!=")
+        operator = "==" if isinstance(node.ops[0], ast.Is) else "!="
+        files = any(isinstance(kind, t.Maybe) and t.holds_file(kind) for kind in kinds)
+        return IsNone(ast.unparse(node), operator, files, not any(map(t.without_default, kinds)))
 
     def _equal_by_value(self, node: ast.expr) -> bool:
         """Whether the value of an expression may be equal by `==` to another object."""

@@ -42,9 +42,20 @@ class IsNone(Finding):
     code = "FD298"
     title = "`{text}` is decided while compiling, and a run-time value is never None then"
     label = "always the same answer"
-    help = "give the value a default with `either(value, default)`, or use `when(value {operator} None)`"
+    help = "{way}"
     text: str
     operator: str
+    files: bool = False  # whether it holds files, of which Argo knows none to be missing
+    default: bool = True  # whether `either` can give it a default
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        ways = ["give the value a default with `either(value, default)`"] if self.default else []
+        if self.files:
+            ways.append("pass it to a step that takes it as it is, or returns whether it is there as a bool")
+        else:
+            ways.append(f"use `when(value {self.operator} None)`")
+        return {**super().words(), "way": ", or ".join(ways)}
 
 
 class FailureUnseen(Finding):
