@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest import mock
 
+from flowdsl.values import types as t
 from tests.end_to_end import made_up
 from tests.end_to_end.made_up import Branch, Call, Names, Value
 from tests.end_to_end.pipelines import made_up_files as steps
@@ -19,9 +24,21 @@ FILES = made_up.Words(
     made_up.signatures(steps),
     (
         *("int", "str", "float", "Path", "Path", "Path | None", "Model", "list[Path]", "dict[str, Path]"),
-        *("list[Model]", "Bundle", "tuple[Path, int]"),
+        *("list[Model]", "Bundle", "tuple[Path, int]", "Labelled"),
     ),
-    ("Path", "Model", "int", "Path | None", "list[Path]", "Bundle", "tuple[Path, int]", "dict[str, Path]"),
+    (
+        *(
+            "Path",
+            "Model",
+            "int",
+            "Path | None",
+            "list[Path]",
+            "Bundle",
+            "tuple[Path, int]",
+            "dict[str, Path]",
+        ),
+        "Labelled",
+    ),
     {"n": "int", "t": "str", "xs": "list[int]"},
     {
         "int": ("0", "1", "2", "5"),
@@ -36,6 +53,8 @@ FILES = made_up.Words(
         "list[Model]": ("[Model(Raw('rm'), 0.25), Model(Raw('rn'), 0.75)]",),
         "Bundle": ("Bundle(Model(Raw('bm'), 1.0), None)",),
         "list[Bundle]": ("[Bundle(Model(Raw('bm'), 1.0), None)]",),
+        "Labelled": ("Labelled(Raw('rl'), 7)", "Labelled(DATA / 'two', 8)"),
+        "list[Labelled]": ("[Labelled(Raw('rl'), 7), Labelled(Raw('rk'), 6)]",),
         "list[str]": ("['p', 'q']",),
         "list[int]": ("[1, 2]", "[5, 0]"),
         "list[float]": ("[0.5, 2.0]",),
@@ -48,12 +67,14 @@ FILES = made_up.Words(
         "Model": (("{}.weights", "Path"), ("{}.loss", "float")),
         "Bundle": (("{}.model", "Model"), ("{}.log", "Path | None"), ("{}.model.weights", "Path")),
         "tuple[Path, int]": (("{}[0]", "Path"), ("{}[1]", "int")),
+        "Labelled": (("{}.data", "Path"), ("{}.number", "int")),
         "list[str]": (("{}[0]", "str"),),
     },
     {"int": (("+", "int"),), "str": (("+", "str"),), "float": (("*", "float"),)},
     {
         "str": ("'{{}}:{{}}'.format({}, {})", ("str", "int")),
         "Model": ("Model({}, {})", ("Path", "float")),
+        "Labelled": ("Labelled({}, {})", ("Path", "int")),
         "Bundle": ("Bundle({}, {}, {})", ("Model", "Path | None", "str")),
         "dict[str, Path]": ("{{'i': {}, 'j j': {}}}", ("Path", "Path")),
         "tuple[Path, int]": ("({}, {})", ("Path", "int")),
@@ -136,8 +157,42 @@ class Plain(made_up.Plain):
         folder.mkdir()
         try:
             with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
-                return whole(getattr(steps, target)(**arguments), folder)
+                step = getattr(steps, target)
+                if step._definition.kind == "container":
+                    return _contained(step, arguments, folder)
+                return whole(step(**arguments), folder)
         except (ValueError, OSError):
             return self.fail()
         finally:
             self.printed.update(printed.getvalue().splitlines())
+
+
+def _contained(step: Any, arguments: Names, folder: Path) -> Any:
+    """What the program of a container gives with the values and paths that its function names."""
+    returns = step._definition.signature.returns
+
+    def command(
+        *words: object, env: Names | None = None, source: str | None = None, stdout: bool = False
+    ) -> Any:
+        given = [*map(str, words), *(() if source is None else ("-c", source))]
+        names = {name: "" if one is None else str(one) for name, one in (env or {}).items()}
+        found = subprocess.run(given, env={**os.environ, **names}, check=True, capture_output=True, text=True)
+        print(found.stdout, end="")  # noqa: T201 -- what is printed is compared
+        if stdout:
+            return found.stdout
+        made = {out.keys: _read(folder / out.name, out.type) for out in t.outputs(returns)}
+        return t.assembled(returns, made, _record)
+
+    def output(name: str = "return") -> str:
+        return str(folder / name)
+
+    with mock.patch.multiple(steps, command=command, output=output):
+        return step.__wrapped__(**arguments)
+
+
+def _read(file: Path, kind: t.Type) -> Any:
+    return file if isinstance(kind, t.File) else json.loads(file.read_text())
+
+
+def _record(kind: t.Record | t.Fixed, parts: list[Any]) -> Any:
+    return kind.cls(*parts) if isinstance(kind, t.Record) else tuple(parts)

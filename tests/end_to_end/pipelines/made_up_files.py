@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import Volume, step
+from flowdsl import Volume, command, container, output, step
 
 PYTHON = "python:3.12-slim"
+BUSYBOX = "busybox:1.37.0"
 DATA = Volume("data")
 
 
@@ -23,6 +24,13 @@ class Bundle:
     model: Model
     log: Path | None
     note: str = "n"
+
+
+class Labelled(NamedTuple):
+    """What a container gives whose results have the names of its inputs."""
+
+    data: Path
+    number: int
 
 
 @step(image=PYTHON)
@@ -190,3 +198,36 @@ def fragile(data: Path, number: int = 0) -> Path:
         raise ValueError("too large")
     Path("fr").write_text(data.read_text() + "!")
     return Path("fr")
+
+
+@container(image=BUSYBOX)
+def label(data: Path, number: int, text: str = "l") -> Labelled:
+    source = """
+        echo "label $(cat "$0") $NUMBER $TEXT"
+        printf "%s" "$TEXT$(cat "$0")" > "$1"
+        echo $((NUMBER + 1)) > "$2"
+    """
+    names = {"TEXT": text, "NUMBER": number}
+    return command("sh", "-c", source, data, output("data"), output("number"), env=names)
+
+
+@container(image=BUSYBOX)
+def mixed(model: Model, file: Path | None, number: int = 2) -> Path:
+    source = """
+        if [ -e "$FILE" ]; then FOUND=$(cat "$FILE"); else FOUND=none; fi
+        echo "mixed $(cat "$MODEL") $FOUND $NUMBER"
+        printf "%s" "$(cat "$MODEL")$FOUND" > "$OUT"
+    """
+    names = {"MODEL": model.weights, "NUMBER": number, "OUT": output(), "FILE": file}
+    return command("sh", source=source, env=names)
+
+
+@container(image=BUSYBOX)
+def tell(text: str, file: Path) -> str:
+    return command("sh", "-c", 'printf "tell %s %s" "$0" "$(cat "$1")"', text, file, stdout=True)
+
+
+@step(image=PYTHON)
+def labels(labelled: list[Labelled]) -> int:
+    print("labels", [(one.data.read_text(), one.number) for one in labelled])
+    return len(labelled)
