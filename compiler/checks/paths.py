@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,14 +56,23 @@ def text_of(node: ast.expr, variables: Variables, depth: int = 20) -> str:
         case ast.Constant(str() as found):
             return found
         case ast.BinOp(left, ast.Div(), right):
-            parts = text_of(left, variables, depth - 1), text_of(right, variables, depth - 1)
-            return "/".join(parts) if all(parts) else ""
+            return _joined([left, right], variables, depth - 1)
+        case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), several, []):
+            return _joined(several, variables, depth - 1)
+        case ast.Call(ast.Attribute(of, "joinpath"), several, []):
+            return _joined([of, *several], variables, depth - 1)
         case ast.Call(ast.Name(verb) | ast.Attribute(attr=verb), [first], []) if verb in _MADE:
             return text_of(first, variables, depth - 1)
         case ast.Name(name) if name in variables.once and depth:
             return text_of(variables.once[name], variables, depth - 1)
         case _:
             return ""
+
+
+def _joined(several: list[ast.expr], variables: Variables, depth: int) -> str:
+    """The path that literal paths are together; nothing if one is not literal."""
+    found = [text_of(one, variables, depth) for one in several]
+    return posixpath.join(*found) if all(found) else ""
 
 
 def written_to(node: ast.AST) -> ast.expr | None:

@@ -1,6 +1,7 @@
 """Steps that pass on the name of a file where the next step needs the file."""
 
 import json
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,15 @@ def prepare(rows: int) -> str:
     with open("/tmp/rows.txt", "w") as file:
         file.write(str(rows))
     return "/tmp/rows.txt"
+
+
+@step(image="registry.example.com/train:1.4")
+def prepare_folder(rows: int) -> str:
+    os.makedirs("/tmp/out", exist_ok=True)
+    file = os.path.join("/tmp/out", "rows.txt")
+    with open(file, "w") as out:
+        out.write(str(rows))
+    return file
 
 
 @step(image="registry.example.com/train:1.4")
@@ -98,4 +108,5 @@ def nightly(rows: int = 3) -> str:
     on_volume(rows)
     uploaded(rows)
     beside(rows)
+    prepare_folder(rows)
     return train(prepare(rows)).model
