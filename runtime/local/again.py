@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ _LABEL = regex(r"\((\d+):[^()]*\)$")
 _SHOWN = 5
 _BY_ITSELF = frozenset((*STORES, "git", "http", "raw", "value", "valueFrom", "default"))
 """The fields of an input that has a value without an argument."""
+_BETWEEN = regex(r"[,\s]+")
+"""What people write between several names."""
 _HOOK = regex(r"\.onExit|\.hooks\.")
 
 
@@ -64,9 +67,11 @@ class Earlier:
             found = _named(nodes.values(), step, self._name)
             if not found:
                 known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
-                raise RunError(
-                    f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
-                )
+                parts = [one for one in _BETWEEN.split(step) if one]
+                apart = option == "--from" and all(_named(nodes.values(), one, self._name) for one in parts)
+                several_said = " ".join(f"{option} {shlex.quote(one)}" for one in parts)
+                more = f"; several are {several_said}" if apart else said_near(step, known)
+                raise RunError(f"{option} {step}: the run {self._name} has no step `{step}`{more}")
             again |= _following(nodes, found, self._name)
         self._moved: dict[str, str] = {}
         """The keys of files in the earlier run, and their keys in this one."""
@@ -119,14 +124,9 @@ class Earlier:
         ]
 
     def check(self, artifacts: Iterable[Json], option: str) -> None:
-        """Refuse artifacts whose files are gone. Raises RunError.
-
-        One that is no archive may be an empty folder, which has no file; one that is optional need not be there.
-        """
-        keys = {
-            place(one)[1]: "none" not in part(one, "archive") and not one.get("optional") for one in artifacts
-        }
-        keys.pop("", None)
+        """Refuse artifacts whose files are gone: one that is optional may not have been made. Raises RunError."""
+        made = {place(one)[1] for one in self.made()}
+        keys = {key: key in made or not one.get("optional") for one in artifacts if (key := place(one)[1])}
         moved = set(self._moved.values())
         files = [self._store / key for key, sure in keys.items() if sure and key not in moved]
         gone = next((path for path in (self._store, *files) if not path.exists()), None)

@@ -245,7 +245,11 @@ def test_a_folder_without_an_archive_is_its_files(pods: Harness) -> None:
 def test_a_folder_that_is_empty_stores_nothing_without_an_archive(pods: Harness) -> None:
     wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"none": {}}, "s3": {"key": "k"}}
     assert pods.run({**sh("mkdir /tmp/d"), "outputs": {"artifacts": [wanted]}}).phase == "Succeeded"
-    assert not pods.artifact("k").exists()
+    assert list(pods.artifact("k").iterdir()) == []
+    use: Json = {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": "k"}}]}
+    assert pods.run({**sh("ls /in"), "inputs": use}).phase == "Error"
+    use["artifacts"][0]["optional"] = True
+    assert pods.run({**sh('test -z "$(ls /in)"'), "inputs": use}).phase == "Succeeded"
 
 
 def test_a_zip_archive_travels_too(pods: Harness) -> None:

@@ -189,6 +189,9 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     wrong = flowdsl("pipeline.py", "--from", "publsh")
     assert wrong.code == 2
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err
+    together = flowdsl("pipeline.py", "--from", "publish, runs.attempt(1)")
+    assert together.code == 2
+    assert together.err.endswith("; several are --from publish --from 'runs.attempt(1)'\n")
 
 
 HANDED = """\
@@ -220,6 +223,12 @@ def test_files_of_the_earlier_run_that_are_gone(flowdsl: Callable[..., Result], 
         for again in (["--from", "count"], ["--only", "count(0)"]):
             done = flowdsl("handed.py", "-q", *again, "--of", name)
             assert done.out.partition("return ")[2].split()[0].strip("[]") == found
+    (made,) = (folder / ".flowdsl/runs/one/artifacts").rglob("return")
+    shutil.move(made, folder / "made")
+    for again in (["--from", "count"], ["--only", "count(0)"]):
+        done = flowdsl("handed.py", *again, "--of", "one")
+        gone = f"are gone: there is no {made.relative_to(folder)}; run all of it again\n"
+        assert (done.code, done.err.endswith(gone)) == (2, True), "which is no empty folder"
     shutil.rmtree(folder / ".flowdsl/runs/one/artifacts")
     for again in (["--from", "count"], ["--only", "count(0)"]):
         done = flowdsl("handed.py", *again, "--of", "one")

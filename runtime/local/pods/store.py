@@ -45,12 +45,17 @@ class Store:
         return folder / f"{os.getpid()}-{next(self.numbers)}"
 
     def put(self, key: str, source: Path) -> None:
-        """Store a file, or each file of a folder, of which only the bytes are kept. Raises BadKey, OSError."""
+        """Store a file, or each file of a folder, of which only the bytes are kept. Raises BadKey, OSError.
+
+        An empty folder has no object; the folder at its key says that nothing of it was lost.
+        """
         if not source.is_dir():
             made = self.part()
             shutil.copyfile(source, made)
             self.take(key, made)
             return
+        if key.strip("/"):
+            self.path(key).mkdir(parents=True, exist_ok=True)
         for folder, names, files in os.walk(source):
             names[:] = [one for one in names if one != FOLDER and not Path(folder, one).is_symlink()]
             for name in files:
@@ -67,7 +72,8 @@ class Store:
     def get(self, key: str, target: Path) -> bool:
         """Copy an object, or the folder of all objects below the key, to a path; returns whether there is one."""
         found = self.path(key)
-        return copied(found, target)
+        there = found.is_file() or any(files for _, _, files in os.walk(found))
+        return there and copied(found, target)
 
     def keys(self, prefix: str) -> list[str]:
         """The keys equal to a prefix, or below it, in the order in which object stores list them."""
