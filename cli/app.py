@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, get_args
 from flowdsl.cli.commands import ELSEWHERE, MODULES, load
 from flowdsl.cli.display.report import internal_error
 from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out, say
+from flowdsl.cli.root import parameter_of
 from flowdsl.diagnostic import near
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.names import perhaps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from cyclopts import Argument, CycloptsError, Token
-    from cyclopts.exceptions import UnknownOptionError
+    from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
 
 
 _OF_THE_MACHINE = {
@@ -31,6 +32,8 @@ _OF_THE_MACHINE = {
 
 
 _NARROWEST = 8
+_BEGINNING = 3
+"""The fewest letters that are taken for the beginning of an option, and not for the name of a parameter."""
 _FEW = 3
 """The most commands that are named in a message."""
 
@@ -107,7 +110,7 @@ def _usage(error: CycloptsError) -> list[str]:
     command = " ".join(("flowdsl", *(error.command_chain or ())))
     text = str(error).rstrip()
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        text = f"`{error.unused_tokens[0]}` is one argument too many"
+        text = f"`{error.unused_tokens[0]}` is one argument too many{_as_parameter(error)}"
     elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]):
         if word in ELSEWHERE:
             return [f"`{word}` is called `{command} {ELSEWHERE[word]}`"]
@@ -141,8 +144,7 @@ def _unfit(given: Token, argument: Argument) -> str:
 def _unknown_option(error: UnknownOptionError) -> str:
     written = _written(error)
     names = [name for argument in error.argument_collection for name in argument.names]
-    # The dashes would make any two short names alike.
-    like = near(written.partition("=")[0].lstrip("-"), [name[2:] for name in names if name[:2] == "--"])
+    like = _meant(written.partition("=")[0].lstrip("-"), names)
     more = "" if like is None else f"; did you mean `--{like}`?"
     if written == "--json" and "--format" in names:
         more = "; findings are shown so by --format json"
@@ -151,6 +153,22 @@ def _unknown_option(error: UnknownOptionError) -> str:
     elif given := _parameter(error):
         more = f"; a parameter is given by {given}"
     return f"there is no option {written}{more}"
+
+
+def _meant(option: str, names: Collection[str], cutoff: float = 0.6) -> str | None:
+    """The long option that was probably meant: the only one that begins like that, else a similar one."""
+    known = [name[2:] for name in names if name[:2] == "--"]  # dashes would make any two short names alike
+    begun = [name for name in known if len(option) >= _BEGINNING and name.startswith(option)]
+    return begun[0] if len(begun) == 1 else near(option, known, cutoff)
+
+
+def _as_parameter(error: UnusedCliTokensError) -> str:
+    """What sets the parameter that an argument too many probably is, if the command takes parameters."""
+    way = parameter_of((error.unused_tokens or [""])[0])
+    takes = error.app is not None and any(
+        "--parameter" in argument.names for argument in error.app.assemble_argument_collection()
+    )
+    return f"; a parameter is given by {way}" if way and takes else ""
 
 
 def _written(error: UnknownOptionError) -> str:
@@ -172,10 +190,10 @@ def _others(error: UnknownOptionError) -> list[str]:
 
 def _parameter(error: UnknownOptionError) -> str:
     """What sets the parameter that an unknown option probably is, if the command takes parameters."""
-    known = [name.lstrip("-") for argument in error.argument_collection for name in argument.names]
+    known = [name for argument in error.argument_collection for name in argument.names]
     written = _written(error)
     option, equals, value = written.removeprefix("--").partition("=")
-    if written[:2] != "--" or "parameter" not in known or near(option, known, 0.7) is not None:
+    if written[:2] != "--" or "--parameter" not in known or _meant(option, known, 0.7) is not None:
         return ""
     return f"{'' if 'SPACES' in known else '-p '}{option}={value if equals else 'VALUE'}"
 

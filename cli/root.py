@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
@@ -66,6 +67,20 @@ def _target(hint: Any, tokens: Sequence[Token]) -> Path:
     return Path(_named(tokens, "file"))
 
 
+def _further(hint: Any, tokens: Sequence[Token]) -> Path:
+    """Parses one more file to read, or FILE:NAME; a parameter without its option is not taken for one."""
+    path = _target(hint, tokens)
+    if (way := parameter_of(str(path))) and not path.exists():
+        raise Refused(f"`{path}` is not a file; a parameter is given by {way}")
+    return path
+
+
+def parameter_of(text: str) -> str:
+    """`-p NAME=VALUE` for an argument that is only NAME=VALUE, else nothing."""
+    name, sign, _ = text.partition("=")
+    return f"-p {shlex.quote(text)}" if sign and name.isidentifier() else ""
+
+
 def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
     """Parses the path of a folder to write into."""
     text = _named(tokens, "folder")
@@ -101,6 +116,7 @@ OutputOrFolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"],
 FolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_folder)]
 FolderArgument = Annotated[Path, Parameter(converter=_folder)]
 FileArgument = Annotated[Path, Parameter(converter=_target)]
+FurtherArgument = Annotated[Path, Parameter(converter=_further)]
 WRITTEN = Parameter(converter=_file)
 
 

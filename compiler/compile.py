@@ -322,7 +322,7 @@ class _Unit:
         if name is not None:
             named = {key: one for key, one in wanted.items() if name in (key, one.options.get("name"))}
             if not named:
-                finding = findings.UnknownPipeline(name, tuple(wanted))
+                finding = findings.UnknownPipeline(self.loaded.source.shown, name, tuple(wanted))
                 self.diagnostics.append(Diagnostic(finding, None))
             wanted = named
         elif not wanted:

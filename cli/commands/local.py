@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import ClusterOption, FileArgument, JsonOption, OnlyJsonOption, app, in_json, written
+from flowdsl.cli.root import (
+    ClusterOption,
+    FileArgument,
+    FurtherArgument,
+    JsonOption,
+    OnlyJsonOption,
+    app,
+    in_json,
+    written,
+)
 from flowdsl.cli.runs.options import ANEW, HERE, UNNAMED, Again, New, Options
 
 
@@ -23,7 +32,7 @@ Examples:
 def run_command(
     file: FileArgument | None = None,
     /,
-    *files: FileArgument,
+    *files: FurtherArgument,
     new: New = UNNAMED,
     again: Again = ANEW,
     options: Options = HERE,

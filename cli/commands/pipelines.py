@@ -19,6 +19,7 @@ from flowdsl.cli.root import (
     FileArgument,
     FolderArgument,
     FormatOption,
+    FurtherArgument,
     OutputOption,
     OutputOrFolderOption,
     VersionOption,
@@ -64,7 +65,7 @@ Examples:
 def compile_command(
     file: FileArgument,
     /,
-    *files: FileArgument,
+    *files: FurtherArgument,
     output: OutputOrFolderOption = None,
     check: Annotated[bool, FLAG] = False,
     prune: Annotated[bool, FLAG] = False,

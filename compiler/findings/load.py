@@ -149,14 +149,15 @@ class UnknownPipeline(Finding):
     """A NAME that is not a pipeline of the file."""
 
     code = "FD111"
-    title = "there is no pipeline `{name}`: {hint}"
+    title = "there is no pipeline `{name}` in {path}: {hint}"
     help = "{way}"
+    path: str
     name: str
     known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
         """The fields, the pipeline that was probably meant, and the way out."""
-        hint, way = "the file has none", "put @pipeline above the function that calls the steps"
+        hint, way = "it has none", "put @pipeline above the function that calls the steps"
         if self.known:
             hint = suggest(self.name, self.known)
             way = "name a pipeline of the file after the colon, or leave the name out"

@@ -159,7 +159,7 @@ def test_a_name_that_no_pipeline_has(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", TWO)
     code, out, err = flowdsl("compile", "pipeline.py:gret")
     assert (code, out) == (2, "")
-    assert "error[FD111]: there is no pipeline `gret`: did you mean `greet`?" in err
+    assert "error[FD111]: there is no pipeline `gret` in pipeline.py: did you mean `greet`?" in err
     assert "= help: name a pipeline of the file after the colon" in err
 
 
@@ -167,7 +167,7 @@ def test_a_name_in_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> N
     write("steps.py", "from flowdsl import step\n\n\n@step(image='python:3.12')\ndef train() -> None: ...\n")
     code, out, err = flowdsl("compile", "steps.py:train")
     assert (code, out) == (2, "")
-    assert "error[FD111]: there is no pipeline `train`: the file has none" in err
+    assert "error[FD111]: there is no pipeline `train` in steps.py: it has none" in err
     assert "= help: put @pipeline above the function that calls the steps" in err
 
 
