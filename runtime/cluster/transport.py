@@ -24,6 +24,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.trouble import Misconfigured, Unconfigured, Unreachable
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -76,20 +77,53 @@ class Answer:
         import urllib3
 
         found = self._response.stream(_PIECE, decode_content=True)
-        while True:
-            left = self._until - time.monotonic()
-            if left <= 0:
-                raise Unreachable("the answer has not ended in time", sent=True)
-            # The connection of a response that is read to its end, or that closes it, is not known.
-            if (connection := getattr(self._response.connection, "sock", None)) is not None:
-                connection.settimeout(min(self._seconds, left))
-            try:
-                piece: bytes | None = next(found, None)
-            except (urllib3.exceptions.HTTPError, OSError) as error:
-                raise Unreachable(f"the answer broke off: {_why(error)}", sent=True) from error
-            if piece is None:
-                return
-            yield piece
+        with self._cut():
+            while True:
+                left = self._until - time.monotonic()
+                if left > 0 and (connection := self._socket()) is not None:
+                    connection.settimeout(min(self._seconds, left))
+                problem: Exception | None = None
+                piece: bytes | None = None
+                try:
+                    piece = next(found, None) if left > 0 else None
+                except (urllib3.exceptions.HTTPError, OSError) as error:
+                    problem = error
+                if time.monotonic() >= self._until:
+                    raise Unreachable("the answer has not ended in time", sent=True) from problem
+                if problem is not None:
+                    raise Unreachable(f"the answer broke off: {_why(problem)}", sent=True) from problem
+                if piece is None:
+                    return
+                yield piece
+
+    def _socket(self) -> socket.socket | None:
+        """The connection; that of a response that is read to its end, or that closes it, is not known."""
+        return getattr(self._response.connection, "sock", None)
+
+    @contextmanager
+    def _cut(self) -> Generator[None, None, None]:
+        """End the connection when the time is over: a server that sends a byte now and then is never silent."""
+        import socket
+
+        connection = self._socket()
+        if connection is None or self._until == math.inf:
+            yield
+            return
+
+        def shut() -> None:
+            with suppress(OSError):
+                socket.socket.shutdown(
+                    connection, socket.SHUT_RDWR
+                )  # that of TLS breaks what reads beside it
+
+        left = min(max(0.0, self._until - time.monotonic()), threading.TIMEOUT_MAX)
+        timer = threading.Timer(left, shut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def body(self) -> bytes:
         """The whole body. Raises Unreachable when it breaks off, or is too slow to wait for."""

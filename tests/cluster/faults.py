@@ -7,6 +7,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -16,14 +17,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Fault = Literal[
-    "unsent", "unanswered", "401", "403", "409", "429", "500", "503", "504", "cut", "late", "empty", "hang"
+    "unsent",
+    "unanswered",
+    "401",
+    "403",
+    "409",
+    "429",
+    "500",
+    "503",
+    "504",
+    "cut",
+    "late",
+    "empty",
+    "hang",
+    "drip",
 ]
 
 FAULTS: tuple[Fault, ...] = ("unsent", "unanswered", "429", "500", "503", "cut", "late")
 """Dropped before it is sent, dropped after the server acted, refused for now, cut half-way, delayed too long.
 
 The others: 401, 403 and 409 refused before it is sent, 504 refused after the server acted, an answer that is empty,
-and none at all.
+none at all, and one that comes byte by byte.
 """
 
 
@@ -94,6 +108,12 @@ class Proxy:
         """Let time pass."""
         self._closing.wait(self.late)
 
+    def drip(self, write: Callable[[bytes], object]) -> None:
+        """Write a blank now and then, as long as a delayed answer takes."""
+        end = time.monotonic() + self.late
+        while time.monotonic() < end and not self._closing.wait(0.1):
+            write(b" ")
+
 
 def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
@@ -121,6 +141,13 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
+                return
+            if fault == "drip":
+                self.send_response(200)
+                self.send_header("Content-Length", "100000")
+                self.end_headers()
+                proxy.drip(self.wfile.write)
+                self._drop()
                 return
             if fault == "hang":
                 proxy.hold()
