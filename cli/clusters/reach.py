@@ -181,11 +181,13 @@ def find(
     nodes: bool = True,
     within: float | None = None,
     local: bool = False,
+    broken: bool = False,
 ) -> Found:
     """The run of a name: a local one, if there is one and no cluster was given; else one on the cluster.
 
     `@latest` is the one that was created last: the last local one, unless one was submitted after it. With `local`,
-    no other counts. Without `nodes` these are left compressed. `within`: the seconds in which all requests to the
+    no other counts. Without `nodes` these are left compressed. `broken`: a local run whose state cannot be read is
+    found too, as one that ended with an error. `within`: the seconds in which all requests to the
     cluster have to end, including the later ones for this run. Raises Refused and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
@@ -198,7 +200,7 @@ def find(
         raise Refused(f"`{name}` is not the name of a run: {way}")
     named = reach.named
     if not named and (folder := _local(name, alone=local)) is not None:
-        return Found(_read(folder), folder)
+        return Found(_read(folder, broken=broken), folder)
     if local:
         raise Missing(f"there is no run `{name}` in {RUNS}{_near(name)}")
     began = time.monotonic()
@@ -260,13 +262,16 @@ def _submitted() -> int:
         return 0
 
 
-def _read(folder: Path) -> Json:
+def _read(folder: Path, *, broken: bool) -> Json:
     from flowdsl.runtime.local.earlier import state
     from flowdsl.runtime.local.status import STATE
+    from flowdsl.runtime.phases import ERROR
 
     try:
         return state(folder)
     except (OSError, ValueError) as error:
+        if broken:
+            return {"metadata": {"name": folder.name}, "status": {"phase": ERROR}}
         raise Refused(
             f"{folder / STATE} cannot be read: {reason(error)}; "
             f"flowdsl run --resume {folder.name} writes it again, if the run has ended"

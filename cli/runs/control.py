@@ -56,7 +56,8 @@ def chosen(
 ) -> list[Found]:
     """The selected runs: those that are named, else those that match the selection.
 
-    Without `ended`, the selection matches only unfinished runs; with `local`, only runs of this folder are meant.
+    Without `ended`, the selection matches only unfinished runs, and a named one has to be readable; with `local`, only
+    runs of this folder are meant.
     Raises Refused and ClusterError.
     """
     if local and reach.named:
@@ -64,11 +65,13 @@ def chosen(
     if names:
         if selection.given:
             raise Refused("name runs, or select them with -l, --all, --status or --older-than, not both")
-        return [find(name, reach, nodes=False, local=local) for name in dict.fromkeys(names)]
+        return [find(name, reach, nodes=False, local=local, broken=ended) for name in dict.fromkeys(names)]
     if not selection.given:
         raise Refused("name a run, or select several with -l, --status, --older-than or --all")
     phases = selection.status or ()
     old = selection.older_than
+    if old is not None and old.isdecimal():  # seconds, where days may be meant, would select too many
+        raise Refused(f"--older-than {old}: write its unit, as in {old}h or {old}d")
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
     for workflow, cluster in _selected(selection.selector, reach, local=local, instead=ended):

@@ -67,11 +67,13 @@ def test_a_file_that_is_no_workflow(
     assert flowdsl("pipeline.py", "--name", "one", "-p", "n=1").code == 0
     (folder / ".flowdsl/runs/one/workflow.json").write_text(text)
     said = "workflow.json cannot be read: it is not a Workflow"
-    for command in (["get", "one"], ["logs", "one"], ["wait", "one"], ["delete", "one", "--yes"]):
+    for command in (["get", "one"], ["logs", "one"], ["wait", "one"], ["stop", "one"]):
         assert run(command) == 2
         assert said in capsys.readouterr().err
     assert run(["list", "--local"]) == 0
     assert said in capsys.readouterr().err
+    assert run(["delete", "one"]) == 0
+    assert not (folder / ".flowdsl/runs/one").exists()
 
 
 SLEEPING = ("run", "steps.yaml", "library.yaml", "--name", "one", "-p", "seconds=60")
