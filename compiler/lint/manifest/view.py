@@ -251,6 +251,18 @@ class Template:
         position = self.call_index.get(name)
         return None if position is None else self.calls[position]
 
+    def output(self, variable: str) -> tuple[Call, str] | None:
+        """The task or step that a variable is an output of, and what follows `outputs.`; None for other variables."""
+        word, _, rest = variable.partition(".")
+        name, _, output = rest.partition(".outputs.")
+        producer = self.call(name) if output and BODY_OF.get(word) == self.body else None
+        return None if producer is None else (producer, output)
+
+    def output_in(self, text: str) -> tuple[Call, str] | None:
+        """The same of the variable that a text names, if the text is one simple tag."""
+        tag = only_tag(text)
+        return None if tag is None else self.output(tag[1].strip())
+
 
 class Call:
     """A task, a step, or a hook: something that names a template and passes arguments to it.

@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.lint.pods.leaves import header_faults, may_be_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, entries_at, inside, is_json, is_mapping, string, value_at
+from flowdsl.compiler.tree import entries_at, inside, is_json, is_mapping, string, value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag, tags
@@ -335,21 +335,14 @@ def parts_of(view: View) -> Iterator[Problem]:
     """
     for call in view.handing:
         for path, artifact in entries_at(call.data, call.path, "arguments", "artifacts"):
-            asked = _ASKED.fullmatch(string(artifact, "from")) if artifact.get("subPath") else None
-            task = None if asked is None else call.owner.call(asked["task"])
-            producer = None if task is None else task.callee
-            if asked is None or producer is None or not producer.is_pod:
+            task, output = call.owner.output_in(string(artifact, "from")) or (None, "")
+            producer = None if task is None or not artifact.get("subPath") else task.callee
+            if producer is None or not producer.is_pod or not output.startswith("artifacts."):
                 continue
-            made = entries(producer.data, "outputs", "artifacts")
-            output = next((one for one in made if one.get("name") == asked["name"]), None)
-            if output is not None and inside(output, "archive").get("none") is None:
-                found = f"asks for a part of `{asked['name']}`, which is packed"
-                finding = BadArtifact(
-                    string(artifact, "name"),
-                    found,
-                    f"write `archive: {{none: {{}}}}` at the output of `{producer.title}`",
-                )
+            name = output.removeprefix("artifacts.")
+            made = producer.output_artifacts.get(name)
+            if made is not None and inside(made, "archive").get("none") is None:
+                found = f"asks for a part of `{name}`, which is packed"
+                way = f"write `archive: {{none: {{}}}}` at the output of `{producer.title}`"
+                finding = BadArtifact(string(artifact, "name"), found, way)
                 yield Problem((*path, "subPath"), finding)
-
-
-_ASKED = regex(r"\{\{\s*(?:steps|tasks)\.(?P<task>[\w-]+)\.outputs\.artifacts\.(?P<name>[\w-]+)\s*\}\}")

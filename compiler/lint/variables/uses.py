@@ -18,7 +18,6 @@ from flowdsl.compiler.lint.variables.findings import (
 )
 from flowdsl.compiler.problem import Problem
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,23 +106,19 @@ def loop_of(graph: Template, variable: str, *, together: bool = False) -> Call |
     `together`: this includes all parameters at once, as in simple tags, but not in expressions. Source: Argo
     Workflows, aggregateLoopOutputs.
     """
-    word, _, rest = variable.partition(".")
-    name, _, output = rest.partition(".outputs.")
-    producer = producer_of(graph, word, name)
+    producer, output = graph.output(variable) or (None, "")
     if producer is None or not producer.loop:
         return None
     is_list = output == "result" or output.startswith("parameters.") or (together and output == "parameters")
     return producer if is_list else None
 
 
-_GATHERED = regex(r"\{\{\s*(tasks|steps)\.([^{}.\s]+)\.outputs\.parameters\s*\}\}")
-
-
 def gathered(call: Call, text: str) -> list[dict[str, str]]:
     """A sample item of a loop over the collected parameters of another loop; else nothing."""
-    tag = _GATHERED.fullmatch(text)
-    maker = None if tag is None else producer_of(call.owner, tag[1], tag[2])
-    if maker is None or maker.callee is None or maker.loop == "withSequence" or not maker.loop:
+    maker, output = call.owner.output_in(text) or (None, "")
+    if maker is None or maker.callee is None or output != "parameters":
+        return []
+    if maker.loop not in ("withItems", "withParam"):
         return []
     names = maker.callee.output_parameters
     return [dict.fromkeys(names, "")] if names else []

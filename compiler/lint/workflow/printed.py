@@ -59,9 +59,10 @@ def results(view: View) -> Iterator[Problem]:
 def lists(view: View) -> Iterator[Problem]:
     """The result of a task that a loop iterates over is a JSON list. Source: expandTask and expandStep of Argo 4.1."""
     for call in view.looping:
-        asked = _RESULT.fullmatch(string(call.data, "withParam"))
-        producer = call.owner.call(asked[1]) if asked is not None else None
-        if producer is None or producer.callee is None or producer.loop or call.data.get("when"):
+        producer, output = call.owner.output_in(string(call.data, "withParam")) or (None, "")
+        if producer is None or producer.callee is None or output != "result":
+            continue
+        if producer.loop or call.data.get("when"):
             continue
         for text in _printed(producer):
             if no_list(text) is not None:
@@ -75,24 +76,19 @@ def numbers(view: View) -> Iterator[Problem]:
     for call in view.looping:
         sequence = inside(call.data, "withSequence")
         for field in BOUNDS:
-            asked = _OUTPUT.fullmatch(str(sequence.get(field) or ""))
-            producer = call.owner.call(asked[1]) if asked is not None else None
-            if asked is None or producer is None or producer.callee is None:
+            producer, output = call.owner.output_in(str(sequence.get(field) or "")) or (None, "")
+            if producer is None or producer.callee is None or output.startswith("artifacts."):
                 continue
             found, way = "", "print a whole number"
             if producer.loop:
                 found = f"the list of what the items of `{producer.name}` give"
                 way = "take the number from a task without a loop"
-            elif asked[2] == "result" and not producer.data.get("when"):
+            elif output == "result" and not producer.data.get("when"):
                 text = next((each for each in _printed(producer) if not is_whole(each)), None)
                 found = "" if text is None else f"what `{producer.name}` prints, `{text}`"
             if found:
                 finding = LoopFields(f"`{field}` of `withSequence` is {found}, and not a number", way)
                 yield Problem((*call.path, "withSequence", field), finding)
-
-
-_OUTPUT = regex(r"\{\{\s*(?:steps|tasks)\.([\w-]+)\.outputs\.(result|parameters(?:\.[\w-]+)?)\s*\}\}")
-_RESULT = regex(r"\{\{\s*(?:steps|tasks)\.([\w-]+)\.outputs\.result\s*\}\}")
 
 
 def _is_used(call: Call) -> bool:
