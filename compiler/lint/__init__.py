@@ -18,7 +18,7 @@ from flowdsl.compiler.lint.joined import joined
 from flowdsl.compiler.lint.manifest.view import View
 from flowdsl.compiler.lint.patched import patched
 from flowdsl.compiler.lint.pods.findings import Incomplete
-from flowdsl.compiler.lint.pods.resources import NoNode
+from flowdsl.compiler.lint.pods.nodes import NoNode
 from flowdsl.compiler.lint.repaired import sound
 from flowdsl.compiler.lint.variables.arguments import NeededAtStart, ToBeGiven
 from flowdsl.compiler.lint.workflow.bodies import EmptyGraph

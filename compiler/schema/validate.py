@@ -64,6 +64,12 @@ def check_schema(document: dict[str, Any]) -> Iterator[Problem]:
         yield Problem(fault.path, fault.describe(At(kind, fault.path, document)), fault.on_key)
 
 
+def findings_of(name: str, data: Any) -> Iterator[Finding]:
+    """What is wrong with an object of a type, as the API server validates it."""
+    for fault in reading(False).object(name)(data) or ():
+        yield fault.describe(At(name, fault.path, data))
+
+
 def check_head(document: dict[str, Any]) -> list[Fault]:
     """What is wrong with `apiVersion` and `kind`, which select the schema for the rest."""
     version, kind = document.get("apiVersion"), document.get("kind")

@@ -12,6 +12,7 @@ from flowdsl.compiler.findings.bodies import is_secret
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.bodies import NoCommand
+from flowdsl.compiler.lint.pods.nodes import TERMS
 from flowdsl.compiler.lint.workflow.settings import literal_seconds
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, entries_at, inside, string
@@ -313,8 +314,7 @@ def _is_bound(template: Object) -> bool:
     """Whether the pods of a template can run on one node only."""
     if _HOST in inside(template, "nodeSelector"):
         return True
-    required = inside(template, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = [entries(term, "matchExpressions") for term in entries(required, "nodeSelectorTerms")]
+    terms = [entries(term, "matchExpressions") for term in entries(template, *TERMS)]
     nodes = [
         {
             str(node)

@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
     patches.arriving_patches,
     resources.resources,
     resources.whole,
-    resources.placement,
+    nodes.placement,
     nodes.demands,
     amounts.amounts,
     pods.fields,

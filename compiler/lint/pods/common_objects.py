@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.pods import jobs, trainings
-from flowdsl.compiler.lint.pods.findings import Incomplete
+from flowdsl.compiler.lint.pods.nodes import placed
 from flowdsl.compiler.lint.pods.pods import values, whole
-from flowdsl.compiler.lint.pods.resources import asked, placed
-from flowdsl.compiler.lint.pods.untyped import WORD, counts
+from flowdsl.compiler.lint.pods.resources import asked
+from flowdsl.compiler.lint.pods.untyped import WORD, containers_of, counts
 from flowdsl.compiler.lint.pods.workloads import metadata_of, not_a_field, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.lint.workflow.names import (
@@ -32,7 +32,7 @@ from flowdsl.compiler.schema.findings import (
     arrived,
 )
 from flowdsl.compiler.schema.table import API_VERSION, fields
-from flowdsl.compiler.schema.validate import At, is_number, reading
+from flowdsl.compiler.schema.validate import findings_of, is_number
 from flowdsl.compiler.tree import (
     entries,
     inside,
@@ -90,11 +90,7 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
 
 def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
     """What the schema refuses in an object of a type, and values and names that Kubernetes does not know there."""
-    by_schema = [
-        finding
-        for fault in reading(False).object(name)(data) or ()
-        if not is_amount(finding := fault.describe(At(name, fault.path, data)))
-    ]
+    by_schema = [finding for finding in findings_of(name, data) if not is_amount(finding)]
     for finding in by_schema:
         if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and WORD not in finding.message:
             yield f"{what} is refused: {finding.message}", finding.advice
@@ -116,7 +112,7 @@ def is_amount(finding: Finding) -> bool:
 def _names(pod: Object) -> Iterator[Finding]:
     """Invalid names in a pod: of its containers, their variables and images, its volumes, and labels of nodes."""
     form = "at most 63 lower-case letters, digits and `-`"
-    for container in _containers(pod):
+    for container in containers_of(pod):
         name, image = string(container, "name"), string(container, "image")
         if name and not is_dns_label(name):
             yield BadContainerName(name, form, dns_name(name) or "container")
@@ -133,22 +129,15 @@ def _names(pod: Object) -> Iterator[Finding]:
 
 
 def _parts(pod: Object) -> Iterator[Finding]:
-    """What is wrong with the resources that the containers of a pod request, its scheduling, and its name servers."""
-    if pod.get("dnsPolicy") == "None" and not inside(pod, "dnsConfig").get("nameservers"):
-        way = "add `nameservers` under `dnsConfig`, or remove `dnsPolicy`"
-        yield Incomplete("`dnsPolicy: None`", "`dnsConfig.nameservers`", way)
-    for container in _containers(pod):
+    """What is wrong with the resources that the containers of a pod request, and with its scheduling."""
+    for container in containers_of(pod):
         yield from (each.finding for each in asked(inside(container, "resources"), ()))
     yield from (each.finding for each in placed(pod, ()))
 
 
-def _containers(pod: Object) -> list[Object]:
-    return [each for field in ("initContainers", "containers") for each in entries(pod, field)]
-
-
 def _twice(pod: Object, what: str) -> Iterator[Flaw]:
     """Names or paths that occur twice in a pod."""
-    containers = _containers(pod)
+    containers = containers_of(pod)
     mounts = [
         ("mounts of one container", [string(mount, "mountPath") for mount in entries(each, "volumeMounts")])
         for each in containers
@@ -402,8 +391,7 @@ def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
 
 def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
     """Unknown fields of a pod, if the CRD of its object lists them: kubectl validates strictly."""
-    for fault in reading(False).object("PodSpec")(pod) or ():
-        finding = fault.describe(At("PodSpec", fault.path, pod))
+    for finding in findings_of("PodSpec", pod):
         if isinstance(finding, UnknownField) and WORD not in str(finding.steps):
             yield not_a_field(what, finding.steps, fields(finding.owner))
 

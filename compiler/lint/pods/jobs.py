@@ -9,7 +9,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of, words
+from flowdsl.compiler.lint.pods.untyped import (
+    WORD,
+    containers_of,
+    count,
+    counts,
+    misspelt,
+    named,
+    one_of,
+    words,
+)
 from flowdsl.compiler.lint.pods.workloads import JOB_FIELDS
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
@@ -107,8 +116,7 @@ def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
     rules = mappings_at(policy, "rules")
     if len(rules) > _RULES:
         yield f"`podFailurePolicy` of {owner} has {len(rules)} rules", f"write at most {_RULES}"
-    own = (*mappings_at(pod, "initContainers"), *mappings_at(pod, "containers"))
-    containers = [str(each.get("name")) for each in own]
+    containers = [str(each.get("name")) for each in containers_of(pod)]
     rule_owner = f"a rule of `podFailurePolicy` of {owner}"
     for rule in rules:
         yield from one_of(rule, "action", rule_owner, _ACTIONS)

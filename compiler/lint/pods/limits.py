@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.view import Template
-from flowdsl.compiler.lint.pods.objects import containers_in
+from flowdsl.compiler.lint.pods.untyped import containers_in
 from flowdsl.compiler.ports import SCRIPT
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import (

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
-from flowdsl.compiler.lint.pods.untyped import WORD
+from flowdsl.compiler.lint.pods.untyped import WORD, documents_in, typed_in, unreadable
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.problem import Problem, Various
-from flowdsl.compiler.tree import is_list, is_mapping, mappings_at, string
+from flowdsl.compiler.tree import is_list, is_mapping, string
 from flowdsl.diagnostic import suggest
-from flowdsl.grammar.template import TAG, may_be_variable
+from flowdsl.grammar.template import may_be_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import yaml
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.view import Template, View
-    from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object
 
 
@@ -128,7 +125,7 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     found = filter(None, (_incomplete(each, action, flags) for each in objects))
     if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
         return lacking
-    return workload_flaw(objects[0], flags) or shape_flaw(_typed(manifest))
+    return workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
 
 
 def _names_nothing(action: str, flags: list[str]) -> bool:
@@ -175,45 +172,6 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     return None
 
 
-def documents_in(manifest: str) -> list[Any] | None:
-    """The documents of a manifest, with words in place of its tags; None if YAML cannot read it."""
-    import yaml
-
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        return [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
-    except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
-        return None
-
-
-def _typed(manifest: str) -> Any:
-    """The only object of a manifest, with typed values; None if it cannot be read so."""
-    from flowdsl.compiler.yaml.documents import read
-
-    documents, problems = read(TAG.sub(_filled, manifest), "manifest")
-    return None if problems or len(documents) != 1 or "<<" in manifest else documents[0].body
-
-
-def containers_in(manifest: str) -> Iterator[Object]:
-    """The containers of the pods in the manifest of an object; none if YAML cannot read it."""
-    for pod in pods_in(manifest):
-        for field in ("initContainers", "containers"):
-            yield from mappings_at(pod, field)
-
-
-def pods_in(manifest: str) -> Iterator[Object]:
-    """The pod specs in the manifest of an object, with words for its tags; none if YAML cannot read it."""
-    left = documents_in(manifest) or []
-    while left:
-        node = left.pop()
-        if is_list(node):
-            left += node
-        elif is_mapping(node):
-            if is_list(node.get("initContainers")) or is_list(node.get("containers")):
-                yield node
-            left += node.values()
-
-
 _LATE = frozenset(("item", "node", "outputs", "steps", "tasks"))
 _LATE_TIMES = ("workflow.creationTimestamp", "workflow.duration", "workflow.scheduledTime")
 
@@ -224,66 +182,3 @@ def _is_early(tried: bool, name: str) -> bool:
     if root in _LATE or name.startswith(_LATE_TIMES):
         return False
     return may_be_variable(name) and (tried or root not in OF_TRIES)
-
-
-def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tuple[str, Part | None] | None:
-    """Why and where YAML cannot read a text with words in place of its tags; None if it can.
-
-    `fills`: whether the variable of a simple tag has a value when the text is read.
-    """
-    import yaml
-
-    filled = partial(_filled, fills=fills)
-
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        for node in yaml.compose_all(TAG.sub(filled, text), Loader=loader):
-            if (key := _no_key(node)) is not None:
-                start = _before(text, key.start_mark.index, filled)
-                return f"a mapping is used as a key, line {key.start_mark.line + 1}", (
-                    start,
-                    start + 1,
-                )
-    except yaml.MarkedYAMLError as error:
-        if (mark := error.problem_mark) is None:
-            return f"{error.problem}", None
-        start = _before(text, mark.index, filled)
-        return f"{error.problem}, line {mark.line + 1}", (start, min(start + 1, len(text)))
-    except (yaml.YAMLError, UnicodeEncodeError):
-        return "it holds a character that YAML does not have", None
-    return None
-
-
-def _filled(tag: re.Match[str], fills: Callable[[str], bool] = may_be_variable) -> str:
-    """A word in place of a tag; one that is not filled in stays as it is."""
-    return WORD if tag[1].startswith("=") or fills(tag[1].strip()) else tag[0]
-
-
-def _no_key(root: yaml.Node | None) -> yaml.Node | None:
-    """The first key that is a mapping or list, as braces without quotes make it."""
-    import yaml
-
-    left, seen = [root], set[int]()
-    for node in left:  # grows during the iteration
-        if id(node) in seen:  # reached by an alias
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                if not isinstance(key, yaml.ScalarNode):
-                    found: yaml.Node = key
-                    return found
-                left.append(value)
-        elif isinstance(node, yaml.SequenceNode):
-            left += node.value
-    return None
-
-
-def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> int:
-    """The offset in a text that corresponds to an offset in the text with tags filled in."""
-    for tag in TAG.finditer(text):
-        length = len(filled(tag))
-        if offset < tag.start() + length:
-            return offset if length == len(tag[0]) else min(offset, tag.start())
-        offset += len(tag[0]) - length
-    return offset

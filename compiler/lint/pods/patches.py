@@ -7,9 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.common_objects import is_amount
-from flowdsl.compiler.lint.pods.objects import unreadable
 from flowdsl.compiler.lint.pods.pods import values, whole
-from flowdsl.compiler.lint.pods.untyped import WORD
+from flowdsl.compiler.lint.pods.untyped import WORD, unreadable
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
 from flowdsl.compiler.lint.workflow.passed_values import composed, with_values
@@ -17,7 +16,7 @@ from flowdsl.compiler.merge import OF_PODS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type
-from flowdsl.compiler.schema.validate import At, is_number, reading
+from flowdsl.compiler.schema.validate import findings_of
 from flowdsl.compiler.tree import entries, entries_at, from_json, inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.names import is_argo_container
@@ -178,27 +177,18 @@ def applied(patch: str) -> tuple[Object, str]:
     body: Any = documents[0].body if documents else {}
     if not is_mapping(body):
         return {}, "it has no `field: value`"
-    for finding in _findings(body):
-        if isinstance(finding, WrongType):
-            amount = finding.expression == "quantity" and is_number(finding.value)
-            if not amount:
-                return {}, finding.message
-        elif isinstance(finding, PatternMismatch) and finding.pattern == "quantity":
+    for finding in findings_of("PodSpec", body):
+        of_amount = isinstance(finding, PatternMismatch) and finding.pattern == "quantity"
+        if of_amount or (isinstance(finding, WrongType) and not is_amount(finding)):
             return {}, finding.message
-    for path, field in _unmerged("PodSpec", body, ()):
-        return {}, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
+    for reason, _ in _unmerged(body):
+        return {}, reason
     return body, ""
-
-
-def _findings(body: Object) -> Iterator[Finding]:
-    """What the schema finds in a patch."""
-    for fault in reading(False).object("PodSpec")(body) or ():
-        yield fault.describe(At("PodSpec", fault.path, body))
 
 
 def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
     """Fields of a patch that pods do not have. Go's decoder ignores case."""
-    for finding in _findings(body) if is_mapping(body) else ():
+    for finding in findings_of("PodSpec", body) if is_mapping(body) else ():
         if not isinstance(finding, UnknownField):
             continue
         field = str(finding.steps[-1])
@@ -215,43 +205,46 @@ def _fault(body: Any) -> BadPatch | None:
     """
     if not is_mapping(body):
         return BadPatch(NO_MAPPING, "it has no `field: value`")
-    for finding in _findings(body):
-        if is_amount(finding):
-            continue
-        if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)):
+    for finding in findings_of("PodSpec", body):
+        if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)) and not is_amount(finding):
             return BadPatch(NO_PATCH, finding.message, finding.advice)
-    for path, field in _unmerged("PodSpec", body, ()):
-        reason = f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
-        return BadPatch(NO_PATCH, reason, f"add `{field}`")
+    for reason, way in _unmerged(body):
+        return BadPatch(NO_PATCH, reason, way)
     for finding in chain(values("PodSpec", body), _only_here(body)):
         return BadPatch(NO_PATCH, finding.message, finding.advice)
+    for reason, way in _clashes(body):
+        return BadPatch(NO_PATCH, reason, way)
+    if body.get("restartPolicy") == "Always":
+        reason = "`restartPolicy: Always` starts containers again that have ended"
+        return BadPatch("keeps its pods from ending", reason, "remove it: `retryStrategy` starts another pod")
+    return None
+
+
+def _clashes(body: Object) -> Iterator[tuple[str, str]]:
+    """Fields of a patch that Kubernetes refuses, alone or beside each other: why, and the fix."""
     if "containers" in body and body["containers"] is None:
         reason = "`containers:` without a value takes all containers out of the pod"
-        return BadPatch(NO_PATCH, reason, "add what is to be changed, or remove it")
+        yield reason, "add what is to be changed, or remove it"
     if body.get("ephemeralContainers"):
         reason = "`ephemeralContainers` are added to pods that run already, and to no others"
-        return BadPatch(NO_PATCH, reason, "take `containers` with `image`")
+        yield reason, "take `containers` with `image`"
     if body.get("hostPID") and body.get("shareProcessNamespace"):
         reason = (
             "`hostPID` shares the processes of the node, and `shareProcessNamespace` those of the pod alone"
         )
-        return BadPatch(NO_PATCH, reason, "keep one of them")
+        yield reason, "keep one of them"
     shared = next((each for each in ("hostNetwork", "hostPID", "hostIPC") if body.get(each)), "")
     if shared and body.get("hostUsers") is False:
         reason = (
             f"with `hostUsers: false` a pod has users of its own, and with `{shared}` it is one with the node"
         )
-        return BadPatch(NO_PATCH, reason, "keep one of them")
+        yield reason, "keep one of them"
     if body.get("schedulingGates") and body.get("nodeName"):
         reason = "`schedulingGates` keep a pod from its node, and `nodeName` names that already"
-        return BadPatch(NO_PATCH, reason, "keep one of them")
+        yield reason, "keep one of them"
     if body.get("overhead") and not body.get("runtimeClassName"):
         reason = "`overhead` is that of a RuntimeClass, and comes with a `runtimeClassName`"
-        return BadPatch(NO_PATCH, reason, "add `runtimeClassName`, or remove it")
-    if body.get("restartPolicy") == "Always":
-        reason = "`restartPolicy: Always` starts containers again that have ended"
-        return BadPatch("keeps its pods from ending", reason, "remove it: `retryStrategy` starts another pod")
-    return None
+        yield reason, "add `runtimeClassName`, or remove it"
 
 
 _ONLY_HERE = {
@@ -314,7 +307,7 @@ def patch_of(owner: Object) -> Object:
     body = _read(TAG.sub(WORD, patch))
     if not is_mapping(body):
         return {}
-    wrong = [each for each in _findings(body) if isinstance(each, WrongType)]
+    wrong = [each for each in findings_of("PodSpec", body) if isinstance(each, WrongType)]
     if "{{" in patch:  # a word may stand for any scalar, but not for a mapping or list
         wrong = [
             each
@@ -360,7 +353,13 @@ def _listed(place: Path) -> tuple[str, ...]:
     return ("initContainers",) if "initContainers" in place else ("containers",)
 
 
-def _unmerged(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _unmerged(body: Object) -> Iterator[tuple[str, str]]:
+    """Entries of a patch that Kubernetes cannot merge: why, and the fix."""
+    for path, key in _without_key("PodSpec", body, ()):
+        yield f"`{dotted(path)}` has no `{key}`, by which Kubernetes finds what it changes", f"add `{key}`"
+
+
+def _without_key(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Entries of lists that Kubernetes merges by a key, without that key."""
     if not is_type(expression):
         return
@@ -371,6 +370,6 @@ def _unmerged(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, s
             here = (*path, field, index)
             if key is not None and is_mapping(entry) and not entry.keys() & {key, "$patch"}:
                 yield here, key
-            yield from _unmerged(each, entry, here)
+            yield from _without_key(each, entry, here)
         if outer and is_type(outer) and inner is not None:
-            yield from _unmerged(outer, inner, (*path, field))
+            yield from _without_key(outer, inner, (*path, field))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.findings import Alternatives, EmptyClaim, Incomplete, NotForPods
+from flowdsl.compiler.lint.pods.nodes import requirement_faults
 from flowdsl.compiler.lint.pods.pod_fields import PROBES, TOLD, WORDS
-from flowdsl.compiler.lint.pods.resources import requirement_faults
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import TooManyEntries, dotted
@@ -369,6 +369,7 @@ OWN: Mapping[str, Rule] = {
     **dict.fromkeys(CONTAINERS, _container),
     **dict.fromkeys(("AppArmorProfile", "SeccompProfile"), _profile),
     **dict.fromkeys(TOLD, _told),
+    **dict.fromkeys(("PodSpec", "WorkflowSpec"), _servers),
     "AzureDiskVolumeSource": _disk,
     "EmptyDirVolumeSource": _scratch,
     "EnvVar": _variable,
@@ -386,6 +387,5 @@ OWN: Mapping[str, Rule] = {
     "SecurityContext": _privileges,
     "TopologySpreadConstraint": _spread,
     "VolumeMount": _sub_path,
-    "WorkflowSpec": _servers,
 }
 """The rules for the objects of each type."""

@@ -10,6 +10,7 @@ from flowdsl.compiler.lint.pods.mounts import is_in, mount_of, place_of
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.names import is_data_key
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _mode(volume: Object, program: str, mount: Object) -> tuple[str, int] | None
     """The mode of a program in a volume, and the field for it, if it is a file of a ConfigMap or Secret there."""
     at, part = place_of(mount), string(mount, "subPath")
     file = part if program == at else program.removeprefix(f"{at}/")
-    if not _KEY.fullmatch(file) or (part and program != at):
+    if not is_data_key(file) or (part and program != at):
         return None
     for kind in ("configMap", "secret"):
         source = inside(volume, kind)

@@ -1,27 +1,24 @@
-"""Resource requests and limits of containers, devices, and node placement."""
+"""Resource requests and limits of containers, and the devices among them."""
 
 from __future__ import annotations
 
 from decimal import Context, Decimal
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked_by
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.taints import EFFECTS
-from flowdsl.compiler.tree import entries, entries_at, inside
+from flowdsl.compiler.tree import entries_at, inside
 from flowdsl.diagnostic import Finding, near
-from flowdsl.grammar.devices import VENDORS, is_mig_profile
+from flowdsl.grammar.devices import is_mig_profile
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
+from flowdsl.grammar.names import is_qualified_name
 from flowdsl.grammar.quantity import quantity
-from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object, Path
 
@@ -102,46 +99,6 @@ class AbovePod(Finding):
     name: str
     found: str
     most: object
-
-
-class DeviceAsLabel(Finding):
-    """A node selector that names a device, which is a resource and not a label."""
-
-    code = "FD585"
-    title = "`{name}` is a resource, not a node label: selecting it gives the pod no device"
-    label = "a resource"
-    help = "request it under `resources.limits` of the container"
-    name: str
-
-
-class BadToleration(Finding):
-    """A toleration that the API server refuses."""
-
-    code = "FD586"
-    title = "the toleration {found}"
-    help = "{way}"
-    found: str
-    way: str
-
-
-class NoNode(Finding):
-    """Empty terms of a node affinity, which no node matches: the pod waits forever."""
-
-    code = "FD825"
-    title = "no node matches an empty term"
-    label = "the pod waits forever"
-    help = "add `matchExpressions` to the term, or remove the affinity to allow any node"
-
-
-class BadRequirement(Finding):
-    """A term of a node affinity that the API server refuses."""
-
-    code = "FD587"
-    title = "the requirement on `{key}` {found}"
-    help = "{way}"
-    key: str
-    found: str
-    way: str
 
 
 def resources(view: View) -> Iterator[Problem]:
@@ -312,140 +269,3 @@ def _claims(view: View) -> Iterator[Problem]:
 def _part(error: GrammarError) -> Part | None:
     """The invalid part of a quantity; all of it if the whole needs another notation."""
     return None if error.expected.startswith("`") else (error.start, error.end)
-
-
-#: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` need a feature gate.
-_OPERATORS = ("Exists", "Equal", "Lt", "Gt")
-_WHOLE = regex(r"0|-?[1-9][0-9]*")
-
-
-_FIELDS = frozenset(("matchExpressions", "matchFields"))
-
-
-def placement(view: View) -> Iterator[Problem]:
-    """Node selectors, tolerations and affinities have a form that the API server accepts."""
-    for template in view.templates:
-        for name in inside(template.data, "nodeSelector"):
-            if name in VENDORS.values() and not _asks(template, name.partition("/")[0]):
-                yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
-    for owner, path in view.owners:
-        yield from placed(owner, path)
-
-
-def placed(owner: Object, path: Path) -> Iterator[Problem]:
-    """The findings about the tolerations of pods, and their node selectors and affinities."""
-    for here, toleration in entries_at(owner, path, "tolerations"):
-        if any(is_filled(str(value)) for value in toleration.values()):
-            continue
-        for field, found, way in islice(_toleration_faults(toleration), 1):
-            yield Problem((*here, *field), BadToleration(found, way))
-    yield from _node_affinity(inside(owner, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity"))
-
-
-def _toleration_faults(toleration: Object) -> Iterator[tuple[Path, str, str]]:
-    """What is wrong with a toleration: the path of the field, the fault and the remedy.
-
-    Later ones may follow from the first.
-    """
-    operator: str = toleration.get("operator") or "Equal"
-    effect: str = toleration.get("effect") or ""
-    key: str = toleration.get("key") or ""
-    value: str = toleration.get("value") or ""
-    if operator not in _OPERATORS:
-        yield ("operator",), f"has the operator `{operator}`", "write `Exists` or `Equal`"
-    if effect and effect not in EFFECTS:
-        yield ("effect",), f"has the effect `{effect}`", f"write one of {', '.join(EFFECTS)}"
-    if operator == "Exists" and value:
-        yield ("value",), "has a value beside `Exists`", "remove `value`"
-    if key and not is_qualified_name(key):
-        yield ("key",), f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
-    if operator in ("Lt", "Gt") and not _WHOLE.fullmatch(value):
-        yield ("value",), f"is compared by `{operator}` with `{value}`", "write a whole number, in quotes"
-    if operator == "Equal" and not is_label_value(value):
-        way = "use at most 63 letters, digits, `-`, `_` and `.`"
-        yield ("value",), f"has the value `{value}`", way
-    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        way = "write `effect: NoExecute`, or remove `tolerationSeconds`"
-        yield ("tolerationSeconds",), "stays for a time, which only evictions have", way
-    if not key and operator != "Exists":
-        yield (), "has no key", "add `key`, or `operator: Exists` for every taint"
-
-
-def _node_affinity(affinity: Object, place: Path) -> Iterator[Problem]:
-    """The terms of a node affinity, required and preferred."""
-    needed = "requiredDuringSchedulingIgnoredDuringExecution"
-    liked = "preferredDuringSchedulingIgnoredDuringExecution"
-    required = entries(affinity, needed, "nodeSelectorTerms")
-    if required and not any(_FIELDS & {field for field, each in one.items() if each} for one in required):
-        yield Problem((*place, needed, "nodeSelectorTerms"), NoNode())
-    for path, term in entries_at(affinity, place, needed, "nodeSelectorTerms"):
-        yield from _term(term, path)
-    for path, each in entries_at(affinity, place, liked):
-        yield from _term(inside(each, "preference"), (*path, "preference"))
-
-
-def _term(term: Object, place: Path) -> Iterator[Problem]:
-    """The requirements of a term on labels and fields of nodes."""
-    for path, requirement in entries_at(term, place, "matchExpressions"):
-        yield from requirement_faults(requirement, path)
-    for path, requirement in entries_at(term, place, "matchFields"):
-        yield from _field_faults(requirement, path)
-
-
-def _field_faults(requirement: Object, path: Path) -> Iterator[Problem]:
-    """What is wrong with a requirement about a field of nodes.
-
-    Source: Kubernetes, ValidateNodeFieldSelectorRequirement.
-    """
-    key: str = requirement.get("key") or ""
-    operator: str = requirement.get("operator") or ""
-    values: list[str] = requirement.get("values") or []
-    if is_filled(key) or is_filled(operator):
-        return
-    if key != "metadata.name" or len(values) != 1:
-        way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
-        found = "is about a field, and one field of nodes is known: `metadata.name`"
-        yield Problem(path, BadRequirement(key, found, way))
-    elif operator not in ("In", "NotIn"):
-        way = "write In or NotIn"
-        yield Problem((*path, "operator"), BadRequirement(key, f"has the operator `{operator}`", way))
-    elif not is_filled(values[0]) and not is_dns_subdomain(values[0]):
-        way = "write the name of a node: lower-case letters, digits, `-` and `.`"
-        yield Problem((*path, "values", 0), BadRequirement(key, f"has the value `{values[0]}`", way))
-
-
-def _asks(template: Template, vendor: str) -> bool:
-    """Whether a container of the template requests a device of a vendor, or any by a resource claim."""
-    asked = [inside(container, "resources") for _, container in template.containers]
-    limits = {str(name).partition("/")[0] for each in asked for name in inside(each, "limits")}
-    return vendor in limits or any(each.get("claims") for each in asked)
-
-
-def requirement_faults(requirement: Object, path: Path) -> Iterator[Problem]:
-    """The findings about one requirement. Source: Kubernetes, ValidateNodeSelectorRequirement."""
-    key: str = requirement.get("key") or ""
-    operator: str = requirement.get("operator") or ""
-    values: list[str] = requirement.get("values") or []
-    if any(is_filled(text) for text in (key, operator, *values)):
-        return
-    if not is_qualified_name(key):
-        yield Problem(path, BadRequirement(key, "has no valid key", "use a label's name"))
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield Problem(path, BadRequirement(key, f"has no values for `{operator}`", "add `values`"))
-        for index, value in enumerate(values):
-            if not is_label_value(value):
-                way = "use at most 63 letters, digits, `-`, `_` and `.`"
-                yield Problem((*path, "values", index), BadRequirement(key, f"has the value `{value}`", way))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            yield Problem(
-                (*path, "values"), BadRequirement(key, f"has values beside `{operator}`", "remove `values`")
-            )
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1 or not values[0].lstrip("-").isdecimal():
-            way = "give one whole number, in quotes"
-            yield Problem(path, BadRequirement(key, f"compares by `{operator}` with something else", way))
-    else:
-        way = "use In, NotIn, Exists, DoesNotExist, Gt or Lt"
-        yield Problem(path, BadRequirement(key, f"has the operator `{operator}`", way))

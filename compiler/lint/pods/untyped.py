@@ -1,18 +1,24 @@
-"""Helpers for the manifests of `resource` templates: fields may have any type, and a word stands for each tag."""
+"""The manifests of `resource` templates, read with a word for each tag, and helpers for rules about untyped fields."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.schema.findings import arrived
 from flowdsl.compiler.schema.validate import is_whole
-from flowdsl.compiler.tree import is_list, mapping_at
+from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at
 from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.names import DNS_LABEL_LENGTH
+from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    import re
+    from collections.abc import Callable, Iterable, Iterator
 
+    import yaml
+
+    from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object
 
     Flaw = tuple[str, str]
@@ -20,6 +26,11 @@ if TYPE_CHECKING:
 
 WORD = "tag"
 """Replaces each tag of Argo. A text that contains it is not judged, unless any word would be wrong."""
+
+
+def containers_of(pod: Any) -> list[Object]:
+    """The containers of a pod, init containers first."""
+    return [each for field in ("initContainers", "containers") for each in mappings_at(pod, field)]
 
 
 def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
@@ -77,3 +88,104 @@ def words(owner: Object, field: str) -> list[str]:
     """The known texts in a list of an object."""
     found = owner.get(field)
     return [each for each in found if isinstance(each, str) and WORD not in each] if is_list(found) else []
+
+
+def documents_in(manifest: str) -> list[Any] | None:
+    """The documents of a manifest, with words in place of its tags; None if YAML cannot read it."""
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        return [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
+    except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
+        return None
+
+
+def typed_in(manifest: str) -> Any:
+    """The only object of a manifest, with typed values; None if it cannot be read so."""
+    from flowdsl.compiler.yaml.documents import read
+
+    documents, problems = read(TAG.sub(_filled, manifest), "manifest")
+    return None if problems or len(documents) != 1 or "<<" in manifest else documents[0].body
+
+
+def containers_in(manifest: str) -> Iterator[Object]:
+    """The containers of the pods in the manifest of an object; none if YAML cannot read it."""
+    for pod in pods_in(manifest):
+        yield from containers_of(pod)
+
+
+def pods_in(manifest: str) -> Iterator[Object]:
+    """The pod specs in the manifest of an object, with words for its tags; none if YAML cannot read it."""
+    left = documents_in(manifest) or []
+    while left:
+        node = left.pop()
+        if is_list(node):
+            left += node
+        elif is_mapping(node):
+            if is_list(node.get("initContainers")) or is_list(node.get("containers")):
+                yield node
+            left += node.values()
+
+
+def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tuple[str, Part | None] | None:
+    """Why and where YAML cannot read a text with words in place of its tags; None if it can.
+
+    `fills`: whether the variable of a simple tag has a value when the text is read.
+    """
+    import yaml
+
+    filled = partial(_filled, fills=fills)
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        for node in yaml.compose_all(TAG.sub(filled, text), Loader=loader):
+            if (key := _no_key(node)) is not None:
+                start = _before(text, key.start_mark.index, filled)
+                return f"a mapping is used as a key, line {key.start_mark.line + 1}", (
+                    start,
+                    start + 1,
+                )
+    except yaml.MarkedYAMLError as error:
+        if (mark := error.problem_mark) is None:
+            return f"{error.problem}", None
+        start = _before(text, mark.index, filled)
+        return f"{error.problem}, line {mark.line + 1}", (start, min(start + 1, len(text)))
+    except (yaml.YAMLError, UnicodeEncodeError):
+        return "it holds a character that YAML does not have", None
+    return None
+
+
+def _filled(tag: re.Match[str], fills: Callable[[str], bool] = may_be_variable) -> str:
+    """A word in place of a tag; one that is not filled in stays as it is."""
+    return WORD if tag[1].startswith("=") or fills(tag[1].strip()) else tag[0]
+
+
+def _no_key(root: yaml.Node | None) -> yaml.Node | None:
+    """The first key that is a mapping or list, as braces without quotes make it."""
+    import yaml
+
+    left, seen = [root], set[int]()
+    for node in left:  # grows during the iteration
+        if id(node) in seen:  # reached by an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    found: yaml.Node = key
+                    return found
+                left.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            left += node.value
+    return None
+
+
+def _before(text: str, offset: int, filled: Callable[[re.Match[str]], str]) -> int:
+    """The offset in a text that corresponds to an offset in the text with tags filled in."""
+    for tag in TAG.finditer(text):
+        length = len(filled(tag))
+        if offset < tag.start() + length:
+            return offset if length == len(tag[0]) else min(offset, tag.start())
+        offset += len(tag[0]) - length
+    return offset

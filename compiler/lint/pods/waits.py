@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.pods.objects import documents_in
 from flowdsl.compiler.lint.pods.trainings import roles
+from flowdsl.compiler.lint.pods.untyped import documents_in
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_mapping, mapping_at, string

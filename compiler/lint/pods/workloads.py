@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import WORD
+from flowdsl.compiler.lint.pods.untyped import WORD, containers_of
 from flowdsl.compiler.schema.findings import UnknownField, dotted
 from flowdsl.compiler.schema.table import fields
-from flowdsl.compiler.schema.validate import At, reading
+from flowdsl.compiler.schema.validate import findings_of
 from flowdsl.compiler.tree import compact, is_mapping, mappings_at, value_at
 from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
@@ -138,8 +138,7 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 
 def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
     """What is invalid in the pod of an object."""
-    for fault in reading(False).object("PodSpec")(pod) or ():
-        finding = fault.describe(At("PodSpec", fault.path, pod))
+    for finding in findings_of("PodSpec", pod):
         if isinstance(finding, UnknownField):
             yield not_a_field(f"the {kind}", (*sort.pod, *finding.steps), fields(finding.owner))
     place, policy = dotted(sort.pod), pod.get("restartPolicy") or ""
@@ -162,7 +161,7 @@ def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Ite
     volumes |= {str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))}
     unknown = pod.get("volumes") == WORD or any(WORD in each for each in volumes)
     owner = _owner(kind)
-    for container in (*mappings_at(pod, "initContainers"), *mappings_at(pod, "containers")):
+    for container in containers_of(pod):
         name = container.get("name") or ""
         for field in ("name", "image"):
             if not container.get(field):
