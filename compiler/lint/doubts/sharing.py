@@ -93,15 +93,9 @@ def _mounted(template: Template | None, known: dict[int, frozenset[str]]) -> fro
     if id(template) not in known:
         known[id(template)] = frozenset()  # for recursion
         if not (_placed(template.data) or template.data.get("synchronization")):
-            own = (
-                string(mount, "name")
-                for _, container in template.containers
-                for mount in entries(container, "volumeMounts")
-                if not mount.get("readOnly")
-            )
-            known[id(template)] = frozenset(own).union(
-                *(_mounted(each.callee, known) for each in template.calls)
-            )
+            own = (string(mount, "name") for _, mount in template.mounts if not mount.get("readOnly"))
+            inner = (_mounted(each.callee, known) for each in template.calls)
+            known[id(template)] = frozenset(own).union(*inner)
     return known[id(template)]
 
 

@@ -7,10 +7,8 @@ write no other, the output is missing. What is in volumes, input artifacts or th
 from __future__ import annotations
 
 import ast
-from collections import ChainMap
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
 from flowdsl.compiler.lint.pods.mounts import is_in, is_read_only, mount_of, place_of
 from flowdsl.compiler.lint.scripts import POSIX_SHELLS, command_line, is_python, parse
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 def unwritten(view: View) -> Iterator[Problem]:
     """Files of outputs are written by the program of their template, where it may write."""
-    shared = by_name(entries(view.spec, "volumes"))
     for template in view.all:  # templates that are alike may have other sources
         files = [each for each in _outputs(template) if "{{" not in each[2]]
         if not files or template.data.get("podSpecPatch"):
@@ -40,7 +37,7 @@ def unwritten(view: View) -> Iterator[Problem]:
         if template.body not in ("container", "script") or container.get("envFrom"):
             continue
         text = _text(container, template.source)
-        volumes = ChainMap(by_name(entries(template.data, "volumes")), shared)
+        volumes = view.volumes_of(template)
         inputs = [string(each, "path").rstrip("/") for each in entries(template.data, "inputs", "artifacts")]
         for path, name, file in files:
             brought = any(each and is_in(file, each) for each in inputs)

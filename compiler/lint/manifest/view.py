@@ -22,7 +22,7 @@ from flowdsl.compiler.kinds import (
 )
 from flowdsl.compiler.lint.manifest.dag import Dag
 from flowdsl.compiler.lint.manifest.items import Survey, survey
-from flowdsl.compiler.tree import compact, entries, inside, string
+from flowdsl.compiler.tree import compact, entries, entries_at, inside, string
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag
 
@@ -146,6 +146,18 @@ class Template:
                 if field in group:
                     found += (((*path, field, i), each) for i, each in enumerate(entries(group, field)))
         return found
+
+    @cached_property
+    def mounting(self) -> list[tuple[Path, Object]]:
+        """What mounts volumes, each with its path in the template: its containers, and a container set as a whole."""
+        group = inside(self.data, "containerSet")
+        return [*self.containers, (("containerSet",), group)] if group else self.containers
+
+    @property
+    def mounts(self) -> Iterator[tuple[Path, Object]]:
+        """The mounts of volumes, each with its path in the template."""
+        for place, owner in self.mounting:
+            yield from entries_at(owner, place, "volumeMounts")
 
     @cached_property
     def required_parameters(self) -> frozenset[str]:
@@ -432,6 +444,21 @@ class View:
         others = {body for body in BODIES if body != template.body}
         return {field: value for field, value in self.defaults.items() if field not in others}
 
+    def levels(self, template: Template) -> tuple[tuple[Object, Path], ...]:
+        """Where a template has its settings from, each with its path: itself, before its defaults and the spec."""
+        defaults = (self.defaults, (*self.path, "templateDefaults"))
+        return ((template.data, template.path), defaults, (self.spec, self.path))
+
+    @cached_property
+    def volumes(self) -> dict[str, Object]:
+        """The volumes of the spec by name."""
+        return by_name(entries(self.spec, "volumes"))
+
+    def volumes_of(self, template: Template) -> dict[str, Object]:
+        """The volumes that the pods of a template may have, by name: its own, and those of the spec."""
+        own = entries(template.data, "volumes")
+        return {**self.volumes, **by_name(own)} if own else self.volumes
+
     @cached_property
     def retried(self) -> bool:
         """Whether the workflow sets a `retryStrategy` for all templates."""
@@ -439,7 +466,7 @@ class View:
 
     def is_patched(self, template: Template) -> bool:
         """Whether a `podSpecPatch` changes the pods of a template."""
-        return any(each.get("podSpecPatch") for each in (template.data, self.defaults, self.spec))
+        return any(each.get("podSpecPatch") for each, _ in self.levels(template))
 
     def tries(self, template: Template) -> bool:
         """Whether a template is retried."""

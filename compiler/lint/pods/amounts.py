@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.amounts import MemoryVolume
 from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries, entries_at, inside, string
+from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import has_exponent, quantity
@@ -61,9 +61,8 @@ def amounts(view: View) -> Iterator[Problem]:
 
 def in_memory(view: View) -> Iterator[Problem]:
     """Volumes in memory fit into the memory of the containers which write to them."""
-    shared = _in_memory(view.spec)
     for template in view.templates:
-        sizes = {**shared, **_in_memory(template.data)}
+        sizes = _in_memory(view.volumes_of(template))
         for place, container in template.containers if sizes else ():
             memory = str(inside(container, "resources", "limits").get("memory", ""))
             most = _bytes(memory)
@@ -74,10 +73,12 @@ def in_memory(view: View) -> Iterator[Problem]:
                     yield Problem(path, MemoryVolume(string(mount, "mountPath"), size, memory))
 
 
-def _in_memory(owner: Object) -> dict[str, str]:
-    """The sizes of a pod's volumes in memory, by name."""
-    folders = [(string(each, "name"), inside(each, "emptyDir")) for each in entries(owner, "volumes")]
-    return {name: str(one.get("sizeLimit", "")) for name, one in folders if one.get("medium") == "Memory"}
+def _in_memory(volumes: dict[str, Object]) -> dict[str, str]:
+    """The sizes of those volumes that are in memory, by name."""
+    folders = {name: inside(volume, "emptyDir") for name, volume in volumes.items()}
+    return {
+        name: str(one.get("sizeLimit", "")) for name, one in folders.items() if one.get("medium") == "Memory"
+    }
 
 
 def _bytes(text: str) -> Decimal | None:

@@ -29,12 +29,9 @@ def users(view: View) -> Iterator[Problem]:
         if owner is view.spec and apart and all(apart):  # which applies to no pod
             continue
         yield from _root(inside(owner, "securityContext"), {}, (*path, "securityContext"))
-    none: Object = {}
     for template in view.templates:
-        levels = (template.data, view.defaults, view.spec)
-        around: Object = next(
-            (each["securityContext"] for each in levels if each.get("securityContext")), none
-        )
+        contexts = (inside(each, "securityContext") for each, _ in view.levels(template))
+        around: Object = next(filter(None, contexts), {})
         if _is_root(around):  # which is reported there
             continue
         for place, container in template.containers:
@@ -62,10 +59,9 @@ def accounts(view: View) -> Iterator[Problem]:
     if not view.runs or view.external:
         return
     field = "automountServiceAccountToken"
-    above = [(view.defaults, (*view.path, "templateDefaults")), (view.spec, view.path)]
     told: set[Path] = set()
     for template in view.templates:
-        owners = [(template.data, template.path), *above]
+        owners = view.levels(template)
         accounts = [string(owner, "executor", "serviceAccountName") for owner, _ in owners]
         if not template.is_pod or any(accounts) or (view.base and inside(view.base.spec, "executor")):
             continue
@@ -135,7 +131,7 @@ def devices(view: View) -> Iterator[Problem]:
         is_patched = view.is_patched(template)
         if not using or template.body == "containerSet" or is_patched:
             continue
-        mounts = {string(each, "name") for _, owner in template.containers for each in _mounts(owner)}
+        mounts = {string(each, "name") for _, each in template.mounts}
         volumes = (*entries(view.defaults, "volumes"), *entries(template.data, "volumes"))
         own = {string(each, "name"): each for each in volumes}
         for place, container in using:
@@ -165,17 +161,12 @@ def blocks(view: View) -> Iterator[Problem]:
     names -= names_of(view.spec, "volumes")
     for template in view.templates if names else ():
         own = names_of(template.data, "volumes")
-        for place, container in template.containers:
-            for path, mount in entries_at(container, (*template.path, *place), "volumeMounts"):
-                name = string(mount, "name")
-                if name in names - own:
-                    reason, way = "it is a device, without files", "take `volumeMode: Block` out of the claim"
-                    finding = NotForPods("the volume of a folder", name, reason, way)
-                    yield Problem((*path, "name"), finding)
-
-
-def _mounts(container: Object) -> list[Object]:
-    return entries(container, "volumeMounts")
+        for place, mount in template.mounts:
+            name = string(mount, "name")
+            if name in names - own:
+                reason, way = "it is a device, without files", "take `volumeMode: Block` out of the claim"
+                finding = NotForPods("the volume of a folder", name, reason, way)
+                yield Problem((*template.path, *place, "name"), finding)
 
 
 def expanded(view: View) -> Iterator[Problem]:
@@ -184,7 +175,9 @@ def expanded(view: View) -> Iterator[Problem]:
     Source: Kubernetes, ExpandContainerVolumeMounts of the kubelet; Argo Workflows, addOutputArtifactsVolumes.
     """
     for template, place, container in view.containers:
-        if not any(each.get("subPathExpr") for each in _mounts(container)) or view.is_patched(template):
+        if not any(each.get("subPathExpr") for each in entries(container, "volumeMounts")) or view.is_patched(
+            template
+        ):
             continue
         known = names_of(container, "env")
         known |= names_of(view.defaults, str(place[0]), "env")
@@ -235,7 +228,7 @@ def kept(view: View) -> Iterator[Problem]:
 
 def _may_patch(view: View, template: Template, field: str) -> bool:
     """Whether a patch sets a field of the pods of a template, or cannot be read."""
-    patches = [each for each in (template.data, view.defaults, view.spec) if each.get("podSpecPatch")]
+    patches = [each for each, _ in view.levels(template) if each.get("podSpecPatch")]
     return any(not (patch := patch_of(each)) or field in patch for each in patches)
 
 
@@ -248,9 +241,8 @@ def windows(view: View) -> Iterator[Problem]:
     network = view.spec.get("hostNetwork") is True
     told: set[Path] = set()
     for template in (each for each in view.templates if each.is_pod and not view.is_patched(each)):
-        above = ((view.defaults, (*view.path, "templateDefaults")), (view.spec, view.path))
-        levels = ((template.data, template.path), *above)
-        around, place = next((each for each in levels if each[0].get("securityContext")), above[-1])
+        levels = view.levels(template)
+        around, place = next((each for each in levels if each[0].get("securityContext")), levels[-1])
         whole = inside(around, *field[:-1]).get(field[-1]) is True
         asked = [
             ((*template.path, *at, *field), inside(each, *field[:-1])) for at, each in template.containers
@@ -427,7 +419,7 @@ _SLEEPS = [("lifecycle", hook, "sleep", "seconds") for hook in ("postStart", "pr
 def _grace(view: View, template: Template) -> int | None:
     """The grace period of a template's pods in seconds; None if a patch may set any."""
     given: list[int] = []
-    for owner in (template.data, view.defaults, view.spec):
+    for owner, _ in view.levels(template):
         if owner.get("podSpecPatch"):
             patch = patch_of(owner)
             seconds = patch.get("terminationGracePeriodSeconds", GRACE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.findings import NotForPods
 from flowdsl.compiler.lint.pods.stores import BadArtifact
 from flowdsl.compiler.problem import Problem
@@ -94,7 +93,7 @@ def _mounted(template: Template, shared: frozenset[str] | None) -> Iterator[tupl
     if shared is None or own is None:
         return
     known = shared | own
-    for place, owner in (*template.containers, (("containerSet",), inside(template.data, "containerSet"))):
+    for place, owner in template.mounting:
         for field in ("volumeMounts", "volumeDevices"):
             for path, mount in entries_at(owner, (*template.path, *place), field):
                 if name := string(mount, "name"):
@@ -141,17 +140,16 @@ def files_of_variables(view: View) -> Iterator[Problem]:
     Source: Kubernetes, validateFileKeyRefVolumes; Argo Workflows, addVolumeReferences, which adds mounted volumes.
     """
     shared = _shared(view)
-    volumes = by_name(entries(view.spec, "volumes"))
     kind = UnknownVolume if view.runs else ForeignVolume
     for template in view.templates:
         told = list(_variables(template)) if template.is_pod and not view.is_patched(template) else []
-        own = by_name(entries(template.data, "volumes"))
-        known = _written([*own, *shared]) if told and shared is not None else None
+        volumes = view.volumes_of(template)
+        known = _written([*volumes, *shared]) if told and shared is not None else None
         if known is None:
             continue
         mounted = {name for _, name, _ in _mounted(template, shared)}
         for path, name in told:
-            volume = own.get(name) or volumes.get(name) or {}
+            volume = volumes.get(name)
             if name not in known:
                 yield Problem(path, kind(name, sorted(known)))
             elif name not in mounted and not any(map(is_filled, mounted)):
@@ -211,35 +209,26 @@ def written(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, loadArtifact and inputArtifactExecutorMounts.
     """
-    shared = by_name(entries(view.spec, "volumes"))
     for template in view.templates:
-        artifacts = entries(template.data, "inputs", "artifacts")
-        mounts = (
-            entries(template.data, template.body, "volumeMounts") if artifacts and template.is_pod else ()
-        )
-        if not mounts or view.is_patched(template):
+        if not template.artifacts or not template.is_pod or view.is_patched(template):
             continue
-        own = by_name(entries(template.data, "volumes"))
-        for index, artifact in enumerate(artifacts):
+        container = inside(template.data, template.body)
+        for path, artifact in entries_at(template.data, template.path, "inputs", "artifacts"):
             at = _clean(string(artifact, "path"))
-            around = [each for each in mounts if _lies_in(at, _clean(string(each, "mountPath")))]
-            if not around or artifact.get("optional"):
+            mount = mount_of(container, at)
+            if mount is None or place_of(mount) == at or artifact.get("optional") or "{{" in at:
                 continue
-            mount = max(around, key=lambda each: len(string(each, "mountPath")))
-            name = string(mount, "name")
-            if is_read_only(mount, own.get(name) or shared.get(name) or {}):
+            if is_read_only(mount, view.volumes_of(template).get(string(mount, "name"), {})):
                 found = f"is to be written to `{at}`, in a volume that is mounted to be read only"
                 way = f"give it a `path` outside of `{mount['mountPath']}`"
                 finding = BadArtifact(string(artifact, "name"), found, way)
-                path = (*template.path, "inputs", "artifacts", index, "path")
-                yield Problem(path, finding, part=(0, len(string(artifact, "path"))))
+                yield Problem((*path, "path"), finding, part=(0, len(string(artifact, "path"))))
 
 
 def below_files(view: View) -> Iterator[Problem]:
     """Nothing is mounted below a file: no container runtime can make a folder there."""
-    shared = by_name(entries(view.spec, "volumes"))
     for template in view.templates:
-        own = by_name(entries(template.data, "volumes"))
+        volumes = view.volumes_of(template)
         for place, container in template.containers:
             listed = [*entries_at(container, (*template.path, *place), "volumeMounts")]
             if len(listed) < 2:
@@ -247,7 +236,7 @@ def below_files(view: View) -> Iterator[Problem]:
             files = [
                 string(mount, "mountPath")
                 for _, mount in listed
-                if _is_file(own.get(name := string(mount, "name")) or shared.get(name) or {}, mount)
+                if _is_file(volumes.get(string(mount, "name"), {}), mount)
             ]
             for path, mount in listed:
                 at = string(mount, "mountPath")
@@ -274,7 +263,7 @@ _FILES = ("File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice")
 def _lies_in(path: str, folder: str) -> bool:
     """Whether an absolute path is below a folder."""
     known = folder != "" and "{{" not in path + folder
-    return known and path != folder and path.startswith(f"{folder.rstrip('/')}/")
+    return known and path != folder and is_in(path, folder.rstrip("/"))
 
 
 def place_of(mount: Object) -> str:
@@ -284,7 +273,11 @@ def place_of(mount: Object) -> str:
 
 def mount_of(container: Object, path: str) -> Object | None:
     """The mount in which a container has a path: the innermost, which hides the others; None if there is none."""
-    mounts = [each for each in entries(container, "volumeMounts") if is_in(path, place_of(each))]
+    mounts = [
+        each
+        for each in entries(container, "volumeMounts")
+        if each.get("mountPath") and is_in(path, place_of(each))
+    ]
     return max(mounts, key=lambda each: len(place_of(each)), default=None)
 
 
@@ -315,10 +308,8 @@ def _mirrored(template: Template) -> Iterator[Problem]:
 
 def _own_paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
-    owners = (*template.containers, (("containerSet",), inside(template.data, "containerSet")))
-    mounts = (each for place, owner in owners for each in entries_at(owner, place, "volumeMounts"))
     inputs = entries_at(template.data, (), "inputs", "artifacts")
-    for field, listed in (("mountPath", mounts), ("path", inputs)):
+    for field, listed in (("mountPath", template.mounts), ("path", inputs)):
         for place, each in listed:
             path, at = (*template.path, *place, field), string(each, field).rstrip("/")
             if string(each, field) == "/":

@@ -287,11 +287,7 @@ def patched(view: View) -> Iterator[Problem]:
         if not template.is_pod or not (above or own):
             continue
         volumes = {string(each, "name") for body, _ in bodies for each in entries(body, "volumes")}
-        mounts = {
-            string(mount, "name")
-            for owner in (*(one for _, one in template.containers), inside(template.data, "containerSet"))
-            for mount in entries(owner, "volumeMounts")
-        }
+        mounts = {string(mount, "name") for _, mount in template.mounts}
         for body, path in bodies:
             finding = _unfinished(template, body, bodies, volumes | mounts | OWN_VOLUMES)
             if finding is not None and path not in told:

@@ -16,7 +16,7 @@ from flowdsl.compiler.lint.pods.pod_rules import OWN, last_field, title
 from flowdsl.compiler.lint.pods.pod_texts import FORMS, NAMES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
-from flowdsl.compiler.tree import entries, entries_at, inside, is_list, string
+from flowdsl.compiler.tree import entries, entries_at, is_list, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.template import is_filled, may_be
 
@@ -51,9 +51,7 @@ def _idle(view: View) -> set[Path]:
         return set()
     templates = [*view.templates, Template(view.defaults, ())]
     templates += view.base.templates if view.base is not None else ()
-    owners = [container for template in templates for _, container in template.containers]
-    owners += [inside(template.data, "containerSet") for template in templates]
-    mounted = {string(mount, "name") for owner in owners for mount in entries(owner, "volumeMounts")}
+    mounted = {string(mount, "name") for template in templates for _, mount in template.mounts}
     if any("{{" in name for name in mounted):
         return set()
     names = [string(volume, "name") for volume in volumes]

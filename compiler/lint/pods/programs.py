@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.view import by_name
 from flowdsl.compiler.lint.pods.bodies import arguments
 from flowdsl.compiler.lint.pods.mounts import is_in, mount_of, place_of
 from flowdsl.compiler.problem import Problem
@@ -47,23 +46,19 @@ class NotSeen(Finding):
     name: str
 
 
-_KEY = regex(r"[-.\w]+")
-"""A key of a ConfigMap or Secret. Source: Kubernetes, IsConfigMapKey."""
 _USUAL = 0o644
 """The mode of files without another one. Source: Kubernetes, SetDefaults_ConfigMapVolumeSource."""
 
 
 def executable(view: View) -> Iterator[Problem]:
     """Programs that come from a ConfigMap or Secret may be executed."""
-    shared = by_name(entries(view.spec, "volumes"))
     for template, place, container in view.containers:
         program: str = next(iter(container.get("command") or ()), "")
         mount = mount_of(container, program)
         if mount is None or view.is_patched(template):
             continue
-        own = by_name(entries(template.data, "volumes"))
         name = string(mount, "name")
-        found = _mode(own.get(name) or shared.get(name) or {}, program, mount)
+        found = _mode(view.volumes_of(template).get(name, {}), program, mount)
         if found is not None and not found[1] & 0o111:
             way = f"[{'python' if program.endswith('.py') else 'sh'}, {program}]"
             finding = NotExecutable(program, name, f"{found[1]:04o}", found[0], way)

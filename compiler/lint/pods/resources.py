@@ -144,8 +144,7 @@ def asked(owner: Object, here: Path, of_pod: bool = False) -> Iterator[Problem]:
 def whole(view: View) -> Iterator[Problem]:
     """Pod-level resources cover those of the containers. Source: Kubernetes, validatePodResourceConsistency."""
     for template in view.templates:
-        owners = ((template.data, template.path), (view.defaults, (*view.path, "templateDefaults")))
-        given = [(each, path) for each, path in (*owners, (view.spec, view.path)) if each.get("podResources")]
+        given = [each for each in view.levels(template) if each[0].get("podResources")]
         if not given or not template.is_pod or view.is_patched(template):
             continue
         pod, path = inside(given[0][0], "podResources"), (*given[0][1], "podResources")

@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.variables.uses import (
     late_problems,
     producer_of,
 )
-from flowdsl.compiler.tree import entries, entries_at, string
+from flowdsl.compiler.tree import entries_at, string
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import tags
 
@@ -84,6 +84,5 @@ def _producer(graph: Template, name: str) -> Call | None:
 
 def _mounted(template: Template | None) -> dict[str, None]:
     """The names of the volumes that the pods of a template mount."""
-    containers = () if template is None else (container for _, container in template.containers)
-    mounts = (mount for container in containers for mount in entries(container, "volumeMounts"))
-    return dict.fromkeys(string(mount, "name") for mount in mounts)
+    mounts = () if template is None else template.mounts
+    return dict.fromkeys(string(mount, "name") for _, mount in mounts)

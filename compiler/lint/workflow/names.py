@@ -415,9 +415,7 @@ def volumes(view: View) -> Iterator[Problem]:
 def _is_taken(view: View, name: str) -> bool:
     """Whether a pod that mounts a volume has one of Argo's with the same name."""
     for template in view.templates:
-        mounts = [
-            string(each, "name") for _, one in template.containers for each in entries(one, "volumeMounts")
-        ]
+        mounts = {string(mount, "name") for _, mount in template.mounts}
         has = {"input-artifacts": bool(template.artifacts), "argo-staging": template.body == "script"}
         if name in mounts and has.get(name, name.endswith("-argo")):
             return True
