@@ -333,8 +333,9 @@ def test_a_set_of_one_container_says_how_that_ended(pods: Harness) -> None:
     assert pods.run(sh(":")).containers is None
 
 
-def test_a_container_of_a_set_is_tried_again(pods: Harness) -> None:
-    text = "echo x >> /s/x; test $(wc -l < /s/x) = 3"
+@pytest.mark.parametrize("place", ["/s", "/tmp"])
+def test_a_container_of_a_set_is_tried_again_with_the_files_that_it_wrote(pods: Harness, place: str) -> None:
+    text = f"mkdir -p {place}; echo x >> {place}/x; test $(wc -l < {place}/x) = 3"
     group: Json = {
         "volumeMounts": [{"name": "s", "mountPath": "/s"}],
         "retryStrategy": {"retries": "3", "duration": "1ms"},
@@ -344,6 +345,7 @@ def test_a_container_of_a_set_is_tried_again(pods: Harness) -> None:
     assert pods.run(template).phase == "Succeeded"
     group["retryStrategy"]["retries"] = 2
     assert pods.run(template).phase == "Failed"
+    assert pods.shell(f"test ! -e {place}/x").phase == "Succeeded"
 
 
 def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Harness) -> None:

@@ -206,11 +206,12 @@ class Pod:
                 self.ways[one.name] = Way(64, f'dependency "{awaited}" exited with non-zero code: {code}')
                 self._next()  # others may depend on it
 
-    def _run(self, unit: Unit) -> None:
-        """Start a container."""
+    def _run(self, unit: Unit, before: Program | None = None) -> None:
+        """Start a container, or go on with it after an attempt that failed."""
         number = self.tried[unit.name] = self.tried.get(unit.name, 0) + 1
         if self.made is None:
-            program = Program(self, unit, number)
+            again = self.leads is None and number < self.shape.tries
+            program = Program(self, unit, number, before, again=again)
             what = program.asked()
         else:
             program, what = self.made
@@ -258,14 +259,14 @@ class Pod:
             and not stopping
             and self.tried[unit.name] < self.shape.tries
         ):
-            del self.programs[unit.name]
+            program = self.programs.pop(unit.name)
             if self.shape.tries >= ENDLESS:
                 which = self.start.name.partition(".")[2]
                 self.context.notice(
                     f"{unit.name} of {which} has failed, and is begun again after {self.shape.pause:g} seconds, "
                     "as often as it fails: its object has no `backoffLimit`"
                 )
-            self.context.apart(lambda: self._again(unit))
+            self.context.apart(lambda: self._again(unit, program))
             return
         self.ways[unit.name] = way
         mains = self.shape.mains
@@ -294,9 +295,19 @@ class Pod:
         if ended and not self.over:
             self._finish()
 
-    def _again(self, unit: Unit) -> None:
+    def _again(self, unit: Unit, failed: Program) -> None:
+        """Start a container again: Argo its program in the same container, a workload a pod of its own."""
         _pause(self.shape.pause, lambda: self._is_ending)
-        self._guarded(lambda: self._ended(unit, Way(143)) if self._is_ending else self._run(unit))
+
+        def begin() -> None:
+            if self._is_ending or self.leads is not None:
+                failed.free()
+            if self._is_ending:
+                self._ended(unit, Way(143))
+            else:
+                self._run(unit, failed if self.leads is None else None)
+
+        self._guarded(begin)
 
     def _halt_late(self) -> None:
         _pause(_SEEN_AFTER, lambda: self.over)

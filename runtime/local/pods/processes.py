@@ -134,7 +134,10 @@ _ACTIONS: dict[tuple[int, int, int], ctypes.Array[ctypes.c_char]] = {}
 
 
 class Job:
-    """A program that waits, runs, or has ended; `log`: the file for its output; `named`: whether that has a name."""
+    """A program that waits, runs, or has ended.
+
+    `log`: the file for its output; `named`: whether that has a name. `following`: the program that gets its files.
+    """
 
     def __init__(self, asked: Json, sandbox: Sandbox, space: str) -> None:
         self.asked = asked
@@ -145,6 +148,7 @@ class Job:
         self.log = -1
         self.named = False
         self.freed = locked()
+        self.following: Json | None = None
 
 
 class Processes:

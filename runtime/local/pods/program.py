@@ -53,11 +53,18 @@ class Owner(Protocol):
 
 
 class Program:
-    """One attempt of a container."""
+    """One attempt of a container.
 
-    def __init__(self, pod: Owner, unit: Unit, number: int) -> None:
+    `before`: the one before it, whose files it goes on with. `again`: whether another may go on with its own.
+    """
+
+    def __init__(
+        self, pod: Owner, unit: Unit, number: int, before: Program | None = None, *, again: bool = False
+    ) -> None:
         self.pod = pod
         self.unit = unit
+        self.before = before
+        self.again = again
         self.id = f"{pod.start.node}/{unit.name}" + (f"/{number}" if number > 1 else "")
         self.log = f"{pod.start.node}/{unit.name}.log"
         self.env: dict[str, str] = {}
@@ -105,9 +112,16 @@ class Program:
         has_files = bool(outputs.get("artifacts")) or any(
             part(one, "valueFrom").get("path") for one in several(outputs, "parameters")
         )
-        self.kept = has_files and unit.role == "main" and pod.context.isolated
+        self.kept = (has_files or self.again) and unit.role == "main" and pod.context.isolated
+        goes_on = self.before is not None and self.before.kept
         request = self._request(pythonic(words, settings), env, cwd)
-        return {**request, "mounts": placed, "files": files, "keep": self.kept}
+        return {
+            **request,
+            "mounts": [] if goes_on else placed,
+            "files": files,
+            "in": self.before.id if self.before is not None and goes_on else None,
+            "keep": self.kept,
+        }
 
     def _words(self, env: dict[str, str]) -> tuple[list[str], list[tuple[str, bytes, int]]]:
         """The command line, and the files that replace arguments that are too long.
@@ -142,7 +156,7 @@ class Program:
         from flowdsl.runtime.local.pods import engine
 
         context = self.pod.context
-        self.root = context.plain.take()
+        self.root = self._root()
         self.rewriting = Rewriting(
             {path: self.root / path[1:] for path in engine.folders(self.declared(), self.places)}
         )
@@ -171,6 +185,13 @@ class Program:
             "result": start.keeps_result and self.unit.name == "main",
             "tell": bool(start.template.get("daemon")) and self.unit.role == "main",
         }
+
+    def _root(self) -> Path:
+        """A folder for its files, where it has no file system of its own."""
+        if self.before is None or self.before.root is None:
+            return self.pod.context.plain.take()
+        root, self.before.root = self.before.root, None
+        return root
 
     def declared(self) -> list[str]:
         """The paths of inputs and outputs that the manifest names."""
@@ -233,7 +254,7 @@ class Program:
         self, words: list[str], env: dict[str, str], cwd: str, files: list[tuple[str, bytes, int]]
     ) -> tuple[list[str], dict[str, str], str, list[tuple[str, bytes, int]]]:
         """The same with paths of this machine, for a step without a file system of its own."""
-        self.root = self.pod.context.plain.take()
+        self.root = self._root()
         declared = ["/argo", "/var/run/argo", *([cwd] if cwd != "/" else []), *self.declared()]
         plain = self.pod.context.links.plain
         names = {path: plain(place) for path, place in self.places.items()}

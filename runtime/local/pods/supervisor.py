@@ -19,8 +19,9 @@ Then:
 - `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program in the file system of another one, for a probe.
 
 A program is `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes,
-mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result`: return its standard output;
-`keep`: keep its files until they are freed; `tell`: report when it has started.
+mode]], "in", "result", "keep", "tell"}`; `log`: a path in the folder of logs; `in`: it goes on with the files of this
+program, which were kept and are its own now; `result`: return its standard output; `keep`: keep its files until they
+are freed; `tell`: report when it has started.
 
 Answers are packets on the other socket; a long one is written to a file, and sent as its path, `{"at"}`. They are
 `{"id", "started"}`, and at the end `{"id", "code", "written", "rss", "killed", "result", "missing", "why", "short",
@@ -226,6 +227,11 @@ class Supervisor(Processes):
         """Handle a request, without waiting for its end; returns the requests that are granted by it."""
         do = what["do"]
         if do == "run":
+            before = self.jobs.pop(what["what"].get("in"), None)
+            if before is not None:
+                before.following = what["what"]
+                before.freed.release()
+                return []
             with self.spawning:
                 self.begin.append(what["what"])
                 self.flow()
@@ -349,8 +355,9 @@ class Supervisor(Processes):
         with self.spawning:
             self.starting_workers -= 1
         following: list[str] = []
+        asked: Json | None = None
         while True:
-            asked = self.turn(worker, following)
+            asked = asked or self.turn(worker, following)
             job = self.jobs[asked["id"]] = Job(asked, sandbox, space)
             answer: Json = {"id": job.id, "written": sandbox.written}
             try:
@@ -368,6 +375,9 @@ class Supervisor(Processes):
             if kept:
                 self.spread(following)
                 job.freed.acquire()
+            asked = job.following
+            if asked is not None:
+                continue
             try:
                 sandbox.undo()
                 if not sandbox.dirty():
