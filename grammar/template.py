@@ -16,7 +16,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Kind = Literal["simple", "expression", "unclosed"]
 
@@ -39,6 +39,11 @@ ROOTS = frozenset(
 
 TAG = regex(r"\{\{(.*?)\}\}", re.DOTALL)
 """A closed tag; group 1 is its body."""
+
+
+def _closed(text: str) -> Iterator[re.Match[str]]:
+    """The closed tags of a text. The search ends at the last `}}`: without one, each `{{` searches the whole rest."""
+    return TAG.finditer(text, 0, text.rfind("}}") + 2)
 
 
 def only_tag(text: str) -> re.Match[str] | None:
@@ -103,7 +108,7 @@ class Reference(NamedTuple):
 
 def tags(text: str) -> tuple[Tag, ...]:
     """The tags of a text in order; an unclosed `{{` is the last of them, as kind `unclosed`."""
-    closed = [_tag(match[0], match.start()) for match in TAG.finditer(text)]
+    closed = [_tag(match[0], match.start()) for match in _closed(text)]
     if text.find("{{", closed[-1].end if closed else 0) < 0:
         return tuple(closed)
     tokens: list[Any] = _lalr().parse(text).children
@@ -123,7 +128,7 @@ def is_filled(text: str) -> bool:
     """
     if "{{" not in text:
         return False
-    closed = [*TAG.finditer(text)]
+    closed = [*_closed(text)]
     return text.find("{{", closed[-1].end() if closed else 0) >= 0 or any(
         body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body
         for body in (found[1] for found in closed)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from flowdsl.grammar.template import references, tags, unbalanced, variables
+from flowdsl.grammar.template import is_filled, references, tags, unbalanced, variables
 
 PIECES = st.lists(st.sampled_from(["{{", "}}", "{", "}", "=", "a.b", " ", "'", "\n", "ü"]), max_size=12).map(
     "".join
@@ -152,3 +152,9 @@ def test_brackets_in_pairs_can_be_read(text: str) -> None:
     assert unbalanced(text) is None
     assert unbalanced(text + "(") is not None
     assert unbalanced(")" + text) is not None
+
+
+def test_many_unclosed_braces_are_one_tag_and_read_once() -> None:
+    text = "{{a}}" + "{{" * 200_000
+    assert [(tag.kind, tag.start) for tag in tags(text)] == [("simple", 0), ("unclosed", 5)]
+    assert is_filled(text)
