@@ -73,9 +73,14 @@ _USUAL_PROGRAMS = (
 )
 _TAKES_WORDS = frozenset(_USUAL_PROGRAMS.split())
 """Programs that take each word as it is."""
+_OF_FILES = frozenset(["cat", "chmod", "chown", "cp", "head", "ls", "mv", "rm", "sort", "tail", "touch", "wc"])
+"""Those whose words are files."""
+_ALWAYS_SET = frozenset(("HOME", "HOSTNAME", "PATH"))
+"""Variables that every container has."""
 _OPERATOR = regex(r"(&&|\|\|?)|[12]?>>?|<")
 _PROGRAM = regex(r"[a-zA-Z_][\w-]*|\.?\.?/\S+")
 _FILE = regex(r"\S*[/.]\S+")
+_OUTPUT = regex(r"\$\(([a-z][^()]*)\)")
 _VARIABLE = regex(r"[^\s$]*\$(?:(\w+)|\{(\w+)\})[^\s$]*")
 
 
@@ -90,9 +95,17 @@ def _without_shell(kind: str, container: Object, path: Path) -> Iterator[Problem
         known = {string(each, "name") for each in entries(container, "env")}
         for at, (place, word) in enumerate(words):
             found = f"`{kind}` gets `{short(word)}` as it is"
-            if (named := _VARIABLE.fullmatch(word)) is not None and (name := named[1] or named[2]) in known:
-                other = f"write `$({name})`, which Kubernetes replaces"
+            named = _VARIABLE.fullmatch(word)
+            name = (named[1] or named[2]) if named is not None else ""
+            if name in known or name in _ALWAYS_SET:
+                other = f"write `$({name})`, which Kubernetes replaces" if name in known else way
                 yield Problem(place, TakenLiterally(found, "only a shell fills it in", other))
+                return
+            if (output := _OUTPUT.search(word)) is not None and output[1] not in known:
+                yield Problem(place, TakenLiterally(found, "only a shell runs what is in it", way))
+                return
+            if at and kind in _OF_FILES and "*" in word and not word.startswith("-"):
+                yield Problem(place, TakenLiterally(found, "only a shell finds the files", way))
                 return
             if 1 < at < len(words) - 1 and (operator := _OPERATOR.fullmatch(word)) is not None:
                 after = _PROGRAM if operator[1] else _FILE

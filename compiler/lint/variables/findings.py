@@ -135,7 +135,8 @@ class NotAncestor(Finding):
         """What is used, when it would be available, and the fix."""
         if self.task == self.producer:
             what, when = "its own results", "has not ended when it begins"
-            return {"task": self.task, "what": what, "when": when, "way": "let one of its hooks use them"}
+            way = f"let a task after `{self.task}` use them, or one of its hooks"
+            return {"task": self.task, "what": what, "when": when, "way": way}
         what, when = (
             f"`{self.producer}` without depending on it",
             f"may run before `{self.producer}` has ended",

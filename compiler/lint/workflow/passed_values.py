@@ -87,7 +87,7 @@ def arriving_loops(view: View) -> Iterator[Problem]:
                 continue
             key = id(call.owner), text
             if key not in found:
-                found[key] = [*arriving(view, call.owner, text, ())]
+                found[key] = [*composed(view, call.owner, text, ())]
             for place, value in found[key]:
                 path = place or (*call.path, *fields)
                 if value and (path, value) not in told:
