@@ -88,7 +88,9 @@ class Loops:
         kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
         kinds |= dict.fromkeys(found, t.TEXT)
         rest = [expr for row in rows for expr in row.values() if type(expr) is not Const]
-        if all(map(_is_static, rest)) and not tagged(loop):
+        files = [name for name in rows[0] if t.holds_file(kinds[name])]
+        even = all(len({_is_empty(row[name]) for row in rows}) == 1 for name in files)
+        if even and all(map(_is_static, rest)) and not tagged(loop):
             self._static(plan, rows, kinds)
         else:
             self._over(
@@ -143,7 +145,7 @@ class Loops:
     def _static(self, plan: CallPlan, rows: list[dict[str, Expr]], kinds: dict[str, t.Type]) -> None:
         forms = {name: self._form([row[name] for row in rows], kinds[name]) for name in rows[0]}
         plan.inner.update({name: Carried(form, [], kinds[name]) for name, form in forms.items()})
-        names = [name for name, form in forms.items() if not isinstance(form, Absent)]
+        names = [name for name, form in forms.items() if ports(name, form)]
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
@@ -171,10 +173,12 @@ class Loops:
             plan.inner[name] = Carried(forms[name], [fields[name]], kinds[name])
         plan.inner[INDEX] = Carried(PLAIN, [fields[INDEX]], t.TEXT)
 
-    def _form(self, column: Iterable[Expr], kind: t.Type) -> Form:
+    def _form(self, column: list[Expr], kind: t.Type) -> Form:
         """How the known values of one parameter travel."""
         if not t.holds_file(kind):
             return PLAIN
+        if _is_empty(column[0]):
+            return Parts((), ())
         volumes = [item.volume for item in column if isinstance(item, OnVolume)]
         for volume in volumes:
             self.shared.volume(volume)
@@ -339,6 +343,11 @@ def _is_static(expr: Expr) -> bool:
     if type(expr) is Const:
         return True
     return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
+
+
+def _is_empty(expr: Expr) -> bool:
+    """Whether a value of a type with files is an empty list or dict."""
+    return isinstance(expr, Const) and expr.value is not None
 
 
 def _points(learnt: Learnt, number: str, rows: list[dict[str, str]], kinds: dict[str, t.Type]) -> Texts:

@@ -180,7 +180,7 @@ def parts_of(value: object, want: t.Type) -> Parts | None:
 
 
 def _many(parts: Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
-    """The expression of a composite value; a constant if all parts are."""
+    """The expression of a composite value; a constant if all parts are, and none could be a file."""
     wrong: list[dict[str, Any]] = []
 
     def report(step: str | int, name: str, **data: Any) -> None:
@@ -201,7 +201,7 @@ def _many(parts: Parts, want: t.Type, holder: str, complain: Callable[..., None]
     if any(isinstance(item, Poison) for item in items):
         return Poison()
     found = [item.value for item in items if isinstance(item, Const)]
-    if len(found) < len(items):
+    if len(found) < len(items) or (items and t.holds_file(want)):  # each part may be passed in another way
         return Many(items, parts.names or (), want)
     return Const(found if parts.names is None else dict(zip(parts.names, found, strict=True)), want)
 

@@ -24,7 +24,7 @@ FILES = made_up.Words(
     made_up.signatures(steps),
     (
         *("int", "str", "float", "Path", "Path", "Path | None", "Model", "list[Path]", "dict[str, Path]"),
-        *("list[Model]", "Bundle", "tuple[Path, int]", "Labelled"),
+        *("list[Model]", "Bundle", "tuple[Path, int]", "Labelled", "Options"),
     ),
     (
         *(
@@ -53,6 +53,13 @@ FILES = made_up.Words(
         "list[Model]": ("[Model(Raw('rm'), 0.25), Model(Raw('rn'), 0.75)]",),
         "Bundle": ("Bundle(Model(Raw('bm'), 1.0), None)",),
         "list[Bundle]": ("[Bundle(Model(Raw('bm'), 1.0), None)]",),
+        "Options": (
+            "Options()",
+            "Options(0.25)",
+            "Options(2.0, Raw('os'), [Raw('op')])",
+            "Options(1.5, None, [])",
+        ),
+        "list[Options]": ("[Options(), Options(0.75)]", "[Options(parts=[]), Options(3.0, None)]"),
         "Labelled": ("Labelled(Raw('rl'), 7)", "Labelled(DATA / 'two', 8)"),
         "list[Labelled]": ("[Labelled(Raw('rl'), 7), Labelled(Raw('rk'), 6)]",),
         "list[str]": ("['p', 'q']",),
@@ -68,6 +75,7 @@ FILES = made_up.Words(
         "Bundle": (("{}.model", "Model"), ("{}.log", "Path | None"), ("{}.model.weights", "Path")),
         "tuple[Path, int]": (("{}[0]", "Path"), ("{}[1]", "int")),
         "Labelled": (("{}.data", "Path"), ("{}.number", "int")),
+        "Options": (("{}.rate", "float"), ("{}.start", "Path | None"), ("{}.parts", "list[Path]")),
         "list[str]": (("{}[0]", "str"),),
     },
     {"int": (("+", "int"),), "str": (("+", "str"),), "float": (("*", "float"),)},
@@ -75,6 +83,7 @@ FILES = made_up.Words(
         "str": ("'{{}}:{{}}'.format({}, {})", ("str", "int")),
         "Model": ("Model({}, {})", ("Path", "float")),
         "Labelled": ("Labelled({}, {})", ("Path", "int")),
+        "Options": ("Options({}, {})", ("float", "Path | None")),
         "Bundle": ("Bundle({}, {}, {})", ("Model", "Path | None", "str")),
         "dict[str, Path]": ("{{'i': {}, 'j j': {}}}", ("Path", "Path")),
         "tuple[Path, int]": ("({}, {})", ("Path", "int")),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,15 @@ class Bundle:
     model: Model
     log: Path | None
     note: str = "n"
+
+
+@dataclass
+class Options:
+    """Settings of which none has to be a file."""
+
+    rate: float = 0.5
+    start: Path | None = None
+    parts: list[Path] = field(default_factory=list[Path])
 
 
 class Labelled(NamedTuple):
@@ -231,3 +240,18 @@ def tell(text: str, file: Path) -> str:
 def labels(labelled: list[Labelled]) -> int:
     print("labels", [(one.data.read_text(), one.number) for one in labelled])
     return len(labelled)
+
+
+@step(image=PYTHON)
+def configure(options: Options, number: int = 0) -> str:
+    start = options.start and options.start.read_text()
+    print("configure", options.rate, start, [one.read_text() for one in options.parts], number)
+    return str(options.rate)
+
+
+@step(image=PYTHON)
+def configured(several: list[Options]) -> int:
+    for one in several:
+        start = one.start and one.start.read_text()
+        print("configured", one.rate, start, [part.read_text() for part in one.parts])
+    return len(several)
