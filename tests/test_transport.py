@@ -204,6 +204,10 @@ def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: py
     ("text", "said"),
     [
         ("{", "cannot be read"),
+        (
+            "kind: Config\n\tusers: []\n",
+            r"read: its line 2 is not YAML: found character '\\t' .* in /.*config$",
+        ),
         ("", "cannot be read"),
         ("[]", "config is not a kubeconfig"),
         ("hello", "config is not a kubeconfig"),

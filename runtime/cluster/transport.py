@@ -153,7 +153,7 @@ class Transport:
 
     def _load(self) -> Way:
         """Read the settings. Raises Misconfigured."""
-        from yaml import YAMLError
+        from yaml import MarkedYAMLError, YAMLError
 
         client: Any = import_module("kubernetes.client")  # it has no types before version 37
         config: Any = import_module("kubernetes.config.kube_config")
@@ -170,6 +170,10 @@ class Transport:
             ) from error
         except (config.ConfigException, YAMLError, OSError, LookupError, ValueError) as error:
             files = str(_ACCOUNT) if _is_inside(self._access) else _files(self._access)
+            if isinstance(error, MarkedYAMLError) and (mark := error.problem_mark) is not None:
+                error = ValueError(
+                    f"its line {mark.line + 1} is not YAML: {error.problem} {error.context or ''}"
+                )
             why = _brief(_why(error)).rstrip(".")
             where = "" if files in why else f", in {files}"
             raise Misconfigured(f"the settings of the cluster cannot be read: {why}{where}") from error
