@@ -16,7 +16,12 @@ LEARNING = regex(r"(?:points|round)-[1-9]\d*$")
 """The tasks of a sweep that learns: they choose the points of its next trials, and run these."""
 
 _LONGEST_PREFIX = 242  # bytes; a Kubernetes name has at most 253, the hash with its hyphen 11
-_FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")
+_FIELDS = {
+    "": ("name", "default", "value", "valueFrom", "globalName", "enum", "description"),
+    "valueFrom": ("path", "event", "supplied", "configMapKeyRef", "default", "expression"),
+    "configMapKeyRef": ("name", "key", "optional"),
+}
+"""The fields of a parameter, and of what is in it, in Argo's order."""
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
 
@@ -60,12 +65,15 @@ def any_string(value: Any) -> str:
 
 def parameters_json(parameters: list[dict[str, Any]]) -> str:
     """Parameters as the JSON text of `inputs.parameters` and `workflow.parameters`, with fields in Argo's order."""
-    found: list[str] = []
-    for one in parameters:
-        fields = {name: one[name] for name in _FIELDS if one.get(name) is not None}
-        fields |= {name: any_string(fields[name]) for name in ("default", "value") if name in fields}
-        found.append(",".join(f"{json_of(name)}:{json_of(value)}" for name, value in fields.items()))
-    return f"[{','.join(f'{{{one}}}' for one in found)}]"
+    return f"[{','.join(_in_order('', one) for one in parameters)}]"
+
+
+def _in_order(kind: str, value: Any) -> str:
+    """The JSON text of a parameter, or of its field of this name."""
+    if kind not in _FIELDS:
+        return json_of(any_string(value) if kind in ("default", "value") else value)
+    found = [(name, value[name]) for name in _FIELDS[kind] if value.get(name) is not None]
+    return f"{{{','.join(f'{json_of(name)}:{_in_order(name, one)}' for name, one in found)}}}"
 
 
 def quoted(text: str) -> str:
