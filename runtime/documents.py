@@ -9,7 +9,7 @@ from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Json = dict[str, Any]
 
@@ -58,6 +58,12 @@ def called(template: Json) -> Iterator[Json]:
     """The tasks or steps of a template."""
     yield from several(part(template, "dag"), "tasks")
     yield from chain.from_iterable(groups(template))
+
+
+def claims(volumes: Iterable[Json]) -> dict[str, str]:
+    """The claims of volumes, by the names of the volumes."""
+    found = ((str(one.get("name")), part(one, "persistentVolumeClaim").get("claimName")) for one in volumes)
+    return {name: str(claim) for name, claim in found if claim}
 
 
 def containers(template: Json) -> Iterator[Json]:

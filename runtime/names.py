@@ -65,6 +65,16 @@ def is_hidden(name: str) -> bool:
     return name.startswith("flowdsl-")
 
 
+def on_volume(text: str) -> tuple[str, str] | None:
+    """The volume and the path on it that a value of a file refers to; None for any other text."""
+    from flowdsl.compiler.expressions import VOLUMES
+
+    if not text.startswith(f"{VOLUMES}/"):
+        return None
+    volume, _, path = text.removeprefix(f"{VOLUMES}/").partition("/")
+    return volume, path
+
+
 def is_log(artifact: str) -> bool:
     """Whether an artifact is the log of a container, which `archiveLogs` stores: `main-logs`.
 

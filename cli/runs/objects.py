@@ -27,7 +27,7 @@ def given(targets: Iterable[str], option: str, said_already: Sequence[str]) -> l
     for target in targets:
         path = parted(Path(target))[0]
         for one in _objects(path):
-            name = _name(one)
+            name = name_of(one)
             if one["kind"] == KINDS[option] and name and name not in known:
                 found.setdefault(name, f"{name}={path.resolve()}")
     return list(found.values())
@@ -39,9 +39,9 @@ def data(path: Path, name: str, option: str) -> dict[str, str] | None:
     if not objects:
         return None
     kind = KINDS[option]
-    one = next((each for each in objects if (each["kind"], _name(each)) == (kind, name)), None)
+    one = next((each for each in objects if (each["kind"], name_of(each)) == (kind, name)), None)
     if one is None:
-        there = ", ".join(f"{each['kind']} `{_name(each)}`" for each in objects)
+        there = ", ".join(f"{each['kind']} `{name_of(each)}`" for each in objects)
         raise RunError(f"{option} {name}={path}: there is no {kind} `{name}` in that file; there is {there}")
     found = dict(part(one, "data"))
     try:
@@ -67,7 +67,3 @@ def _objects(path: Path) -> list[Json]:
     except (OSError, ValueError, yaml.YAMLError):
         return []
     return [one for one in documents if is_mapping(one) and "kind" in one and "apiVersion" in one]
-
-
-def _name(one: Json) -> str:
-    return name_of(one)

@@ -11,10 +11,10 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.diagnostic import together
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.documents import workflow_spec
+from flowdsl.runtime.documents import claims, workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import valued
-from flowdsl.runtime.names import meant
+from flowdsl.runtime.names import meant, on_volume
 from flowdsl.runtime.parts import part, several
 from flowdsl.values import types as t
 from flowdsl.values.joined import CONTROL
@@ -157,8 +157,7 @@ def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, P
     """The path on a volume of a file in the folder that stands for it."""
     name = parameter.name
     volume = _volume(parameter, spec)
-    sources = {one["name"]: part(one, "persistentVolumeClaim") for one in several(spec, "volumes")}
-    claim = str(part(sources, volume).get("claimName") or volume)
+    claim = claims(several(spec, "volumes")).get(volume, volume)
     root = mounts.get(claim)
     path = path_of("-p", name, text).resolve()
     if root is None or not path.is_relative_to(root):
@@ -177,17 +176,17 @@ def _volume(parameter: Parameter, spec: Json) -> str:
     """The volume of a file that a parameter names. Raises RunError."""
     name, kind = parameter.name, parameter.type
     declared = several(part(spec, "arguments"), "parameters")
-    default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
+    default = on_volume(next((str(one.get("value")) for one in declared if one["name"] == name), ""))
     if not isinstance(t.without_none(kind), t.File):
         raise RunError(
             f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
         )
-    if default is None or not default.startswith(f"{VOLUMES}/"):
+    if default is None:
         raise RunError(
             f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one: "
             f'`{name}: Path = S3("key")`'
         )
-    return default.removeprefix(f"{VOLUMES}/").partition("/")[0]
+    return default[0]
 
 
 def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults: bool = False) -> None:

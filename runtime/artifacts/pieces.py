@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.artifacts.steps import steps
-from flowdsl.runtime.names import is_hidden, is_log, spelled
+from flowdsl.runtime.documents import claims
+from flowdsl.runtime.names import is_hidden, is_log, on_volume, spelled
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.status.run import Run as Status
 
@@ -125,7 +125,7 @@ def read(workflow: Json) -> Run:
     """The steps and pieces of a Workflow object."""
     status = Status(workflow)
     found = steps(status)
-    claims = _Claims(status)
+    volumes = _Claims(status)
     repository = _repository(workflow)
     pieces: list[Piece] = []
     for step in found:
@@ -135,7 +135,7 @@ def read(workflow: Json) -> Run:
         pieces += made
         names = {one.output for one in made}
         for one in several(step.outputs, "parameters"):
-            place = claims.location(str(one.get("value") or ""), step)
+            place = volumes.location(str(one.get("value") or ""), step)
             if place is not None and str(one.get("name")) not in names:
                 certain = step.node.phase == "Succeeded"
                 pieces.append(Piece(step, str(one["name"]), place, certain=certain))
@@ -189,29 +189,20 @@ class _Claims:
     def __init__(self, status: Status) -> None:
         self._templates = status.templates
         made = several(part(status.workflow, "status"), "persistentVolumeClaims")
-        self._common = _named([*several(status.templates.spec, "volumes"), *made])
+        self._common = claims([*several(status.templates.spec, "volumes"), *made])
 
     def location(self, text: str, step: Step) -> Location | None:
         """The location that a path refers to; None for any other text."""
-        if not text.startswith(f"{VOLUMES}/"):
+        if (found := on_volume(text)) is None:
             return None
-        name, _, key = text.removeprefix(f"{VOLUMES}/").partition("/")
+        name, key = found
         template = self._templates.of(step.pod)
-        claims = {**self._common, **_named(several(template, "volumes"))}
-        if name not in claims or not key:
+        known = {**self._common, **claims(several(template, "volumes"))}
+        if name not in known or not key:
             return None
         script = part(template, "script") or part(template, "container")
         image = str(script.get("image") or "") if "python" in str(script.get("command")) else ""
-        return Location(VOLUME, key, {"claim": claims[name], "image": image})
-
-
-def _named(volumes: Sequence[Json]) -> dict[str, str]:
-    """The claims of volumes, by the names of the volumes."""
-    return {
-        str(one.get("name")): str(part(one, "persistentVolumeClaim").get("claimName"))
-        for one in volumes
-        if part(one, "persistentVolumeClaim").get("claimName")
-    }
+        return Location(VOLUME, key, {"claim": known[name], "image": image})
 
 
 class Chosen(NamedTuple):

@@ -11,7 +11,7 @@ from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.documents import called, containers
+from flowdsl.runtime.documents import called, claims, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Base, Templates, Unknown
@@ -112,14 +112,10 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
 
 def _claims(spec: Json, uses: list[Use], run: str) -> dict[str, None]:
     """The claims that pods may mount."""
-    found = {
-        str(part(volume, "persistentVolumeClaim")["claimName"]): None
-        for place in (spec, *(use.template for use in uses), *_jobs(uses))
-        for volume in several(place, "volumes")
-        if part(volume, "persistentVolumeClaim").get("claimName")
-    }
+    places = (spec, *(use.template for use in uses), *_jobs(uses))
+    found = [claim for place in places for claim in claims(several(place, "volumes")).values()]
     new = (name_of(one) for one in several(spec, "volumeClaimTemplates"))
-    return found | dict.fromkeys(f"{run}-{name}" for name in new)
+    return dict.fromkeys((*found, *(f"{run}-{name}" for name in new)))
 
 
 def _jobs(uses: list[Use]) -> list[Json]:

@@ -9,6 +9,7 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.digest import digest
+from flowdsl.runtime.documents import claims
 from flowdsl.runtime.local import FOLDER
 from flowdsl.runtime.parts import name_of, part, several
 
@@ -22,21 +23,15 @@ Json = dict[str, Any]
 
 def claim_of(manifest: Json, name: str) -> str:
     """The claim that a name refers to: the claim itself, or that of the workflow's volume with this name."""
-    claims = {
-        str(one["name"]): str(part(one, "persistentVolumeClaim").get("claimName", ""))
-        for one in several(part(manifest, "spec"), "volumes")
-    }
-    return name if name in claims.values() else claims.get(name) or name
+    known = claims(several(part(manifest, "spec"), "volumes"))
+    return name if name in known.values() else known.get(name, name)
 
 
 def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder: Path) -> dict[str, Path]:
     """The folders of the claims of a run in `folder`, by the names of its volumes in the manifest."""
     spec = part(manifest, "spec")
-    found: dict[str, Path] = {}
-    for one in several(spec, "volumes"):
-        claim = part(one, "persistentVolumeClaim").get("claimName")
-        if claim:
-            found[one["name"]] = mounts.get(str(claim), shared / str(claim))
+    known = claims(several(spec, "volumes"))
+    found = {name: mounts.get(claim, shared / claim) for name, claim in known.items()}
     for one in several(spec, "volumeClaimTemplates"):
         name = name_of(one)
         found[name] = folder / "volumes" / f"{part(manifest, 'metadata')['name']}-{name}"

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flowdsl.compiler.expressions import VOLUMES
-from flowdsl.compiler.kinds import STORES
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.pods.store import place
+from flowdsl.runtime.names import on_volume
 from flowdsl.runtime.parts import part, several
 
 Json = dict[str, Any]
@@ -19,20 +18,15 @@ Json = dict[str, Any]
 
 def file_of(artifact: Json, folder: Path) -> Path | None:
     """The stored file or folder of an artifact in the folder of the run."""
-    for kind, field in STORES.items():
-        key = part(artifact, kind).get(field)
-        if key:
-            path = folder / "artifacts" / str(key).strip("/")
-            return path if path.exists() else None
-    return None
+    key = place(artifact)[1]
+    path = folder / "artifacts" / key.strip("/")
+    return path if key and path.exists() else None
 
 
-def on_volume(text: str, volumes: Mapping[str, Path]) -> Path | None:
+def below(volumes: Mapping[str, Path], text: str) -> Path | None:
     """The file at a path on a volume, given the folders of volumes by name; None for any other text."""
-    if not text.startswith(f"{VOLUMES}/"):
-        return None
-    name, _, rest = text.removeprefix(f"{VOLUMES}/").partition("/")
-    return volumes[name] / rest if name in volumes else None
+    name, path = on_volume(text) or ("", "")
+    return volumes[name] / path if name in volumes else None
 
 
 class Files(NamedTuple):
@@ -45,7 +39,7 @@ class Files(NamedTuple):
         """The file that a key, or a path on a volume, refers to; None for any other text."""
         if "/" not in text:
             return None
-        found = on_volume(text, self.volumes) or self.folder / "artifacts" / text.strip("/")
+        found = below(self.volumes, text) or self.folder / "artifacts" / text.strip("/")
         # `Path.exists` raises for a text that no file system allows as a name.
         return found if os.path.exists(found) else None  # noqa: PTH110
 

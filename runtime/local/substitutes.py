@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.kinds import GRAPH_BODIES, kind
 from flowdsl.runtime.documents import called
 from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.places import on_volume
+from flowdsl.runtime.local.places import below
 from flowdsl.runtime.local.pods.store import copied
-from flowdsl.runtime.names import is_hidden, said_near, spelled, task_of
+from flowdsl.runtime.names import is_hidden, on_volume, said_near, spelled, task_of
 from flowdsl.runtime.parts import part, several, texts
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ class Fakes:
         default = part(one, "valueFrom").get("default")
         if _stored(one):
             source = self._file(step, name, given, may_lack=True)
-            target = on_volume(str(one["value"]), self._volumes)
+            target = below(self._volumes, str(one["value"]))
             if pod is not None and source is not None and target is not None:
                 _copy(source, target)
             return one
@@ -216,7 +215,7 @@ def _judge(step: str, answers: Mapping[str, str], inputs: Json) -> None:
 
 def _stored(one: Json) -> bool:
     """Whether an output is a file that its step writes to a volume."""
-    return str(one.get("value") or "").startswith(f"{VOLUMES}/")
+    return on_volume(str(one.get("value") or "")) is not None
 
 
 def _copy(source: Path, target: Path) -> None:

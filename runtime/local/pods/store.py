@@ -14,6 +14,7 @@ from typing import Any
 
 from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.local import FOLDER
+from flowdsl.runtime.parts import part
 
 Json = dict[str, Any]
 _LONGEST_NAME = 255
@@ -33,8 +34,8 @@ class Store:
     def path(self, key: str) -> Path:
         """The path of a key. Raises BadKey."""
         parts = key.rstrip("/").split("/")
-        for part in parts:
-            if part in ("", ".", "..") or "\0" in part or len(os.fsencode(part)) > _LONGEST_NAME:
+        for one in parts:
+            if one in ("", ".", "..") or "\0" in one or len(os.fsencode(one)) > _LONGEST_NAME:
                 raise BadKey(f"the key {key!r} has a part that is empty, or no name of a file")
         return self.folder.joinpath(*parts)
 
@@ -112,7 +113,7 @@ def place(artifact: Json) -> tuple[str, str]:
     """The kind of store that an artifact names, and its key there; empty texts for none."""
     for kind, name in STORES.items():
         if kind in artifact:
-            key = str(artifact[kind].get(name) or "")
+            key = str(part(artifact, kind).get(name) or "")
             if kind in ("hdfs", "artifactory"):
                 key = key.partition("://")[2] or key.lstrip("/")
             return kind, key
