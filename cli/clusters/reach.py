@@ -234,15 +234,13 @@ class Missing(Refused):
 
 def _local(name: str, *, alone: bool) -> Path | None:
     """The folder of a run on this machine; if only such runs count, `@latest` is always one of them."""
-    from flowdsl.runtime.local.earlier import begun, has, newest_first
-    from flowdsl.runtime.local.journal import FILE
-    from flowdsl.runtime.local.status import STATE
+    from flowdsl.runtime.local.earlier import begun, is_run, newest_first
 
     if name == LATEST:
-        last = next(iter(newest_first(RUNS, STATE, FILE)), None)
+        last = next(iter(newest_first(RUNS)), None)
         return None if last is None or (not alone and begun(last) < _submitted()) else last
     folder = RUNS / name
-    return folder if has(folder, STATE, FILE) else None
+    return folder if is_run(folder) else None
 
 
 def note_submission(reach: Reach) -> None:
@@ -281,10 +279,8 @@ def _read(folder: Path, *, broken: bool) -> Json:
 def _near(name: str) -> str:
     """The local run that may be meant: one with a similar name, else the last ones."""
     from flowdsl.runtime.local.earlier import newest_first
-    from flowdsl.runtime.local.journal import FILE
-    from flowdsl.runtime.local.status import STATE
 
-    names = [one.name for one in newest_first(RUNS, STATE, FILE)]
+    names = [one.name for one in newest_first(RUNS)]
     alike = of_pipeline(name, names)
     meant = None if alike else near(name, names)
     if meant:

@@ -106,7 +106,7 @@ class Bucket:
     def _trouble(self, error: Exception) -> Exception:
         """An error of obstore in one line. Any other exception is returned as it is."""
         names = {one.__name__ for one in type(error).__mro__}
-        text = " ".join(str(error).partition("\n\nDebug source")[0].split())
+        text = _text(error)
         status = _STATUS.search(text)
         said = self._place.said
         code = _CODE.search(text)
@@ -151,6 +151,11 @@ class Bucket:
         return Broken(f"{said} broke off: {text[:200]}")
 
 
+def _text(error: Exception) -> str:
+    """The text of an error of obstore in one line, without its inner structure."""
+    return " ".join(str(error).partition("\n\nDebug source")[0].split())
+
+
 def _aboves(path: str) -> Iterator[str]:
     """The parent folders of a path."""
     while "/" in path:
@@ -188,8 +193,7 @@ def opened(location: Location, keys: Keys) -> Any:
     except StoreError:
         raise
     except Exception as error:
-        text = " ".join(str(error).partition("\n\nDebug source")[0].split())
-        raise StoreError(f"{location.store} cannot be used: {text[:200]}", location.store) from None
+        raise StoreError(f"{location.store} cannot be used: {_text(error)[:200]}", location.store) from None
 
 
 def _s3(stores: Any, fields: Any, keys: Keys) -> Any:

@@ -27,8 +27,7 @@ from flowdsl.runtime.cluster.trouble import (
 )
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.phases import over, phase
-from flowdsl.runtime.status.compressed import opened
-from flowdsl.runtime.status.packing import is_packed, packed
+from flowdsl.runtime.status.compressed import opened, packed
 from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
@@ -174,13 +173,12 @@ def change(cluster: Editable, workflow: Json, edit: Callable[[Json], bool]) -> J
             return found
         if problem is not None:
             pauses.again(problem)
-        was_packed = is_packed(found)
-        found = opened(found)
+        stored, found = found, opened(found)
         if not edit(found):
             return found
         found["metadata"].setdefault("annotations", {})[CHANGE_ID] = mark
         try:
-            return cluster.replace(WORKFLOW, packed(found) if was_packed else found)
+            return cluster.replace(WORKFLOW, found if found is stored else packed(found))
         except Unreachable as error:
             if not error.sent:
                 raise

@@ -26,26 +26,28 @@ _SHOWN = 5
 
 def existing(runs: Path, name: str) -> Path:
     """The folder of a run by its name, or of the last run. Raises RunError."""
-    if name == LATEST and (known := newest_first(runs, FILE)):
+    if name == LATEST and (known := newest_first(runs, whole=True)):
         return known[0]
     folder = runs / name
     if "/" not in name and of_run(folder).exists():
         return folder
-    names = [one.name for one in newest_first(runs, FILE)]
+    names = [one.name for one in newest_first(runs, whole=True)]
     names = of_pipeline(name, names) or names
     last = f"the last ones are {', '.join(names[:_SHOWN])}"
     more = f"; {meant(name, [*names, LATEST], last)}" if names else ""
     raise RunError(f"there is no run `{name}` in {runs}{more}")
 
 
-def newest_first(runs: Path, *having: str) -> list[Path]:
-    """The folders of all runs that have one of these files, without those that cannot be entered."""
-    return sorted((path for path in runs.glob("*") if has(path, *having)), key=begun, reverse=True)
+def newest_first(runs: Path, *, whole: bool = False) -> list[Path]:
+    """The folders of all runs, without those that cannot be entered; of `whole` ones, those with a journal."""
+    found = (path for path in runs.glob("*") if is_run(path, whole=whole))
+    return sorted(found, key=begun, reverse=True)
 
 
-def has(folder: Path, *having: str) -> bool:
-    """Whether a folder has one of these files; not if it cannot be entered."""
-    return any(os.path.isfile(folder / one) for one in having)  # noqa: PTH113 -- Path.is_file raises
+def is_run(folder: Path, *, whole: bool = False) -> bool:
+    """Whether a folder has the journal of a run, or at least its last state; not if it cannot be entered."""
+    files = (FILE,) if whole else (STATE, FILE)
+    return any(os.path.isfile(folder / one) for one in files)  # noqa: PTH113 -- Path.is_file raises
 
 
 def state(folder: Path) -> Json:
@@ -118,7 +120,7 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
         folder = existing(runs, name)
     else:
         base = base_of(document)
-        found = [one for one in newest_first(runs, FILE) if _base(one) == base]
+        found = [one for one in newest_first(runs, whole=True) if _base(one) == base]
         if not found:
             raise RunError(f"there is no earlier run of {base} in {runs}: run all of it first")
         folder = found[0]

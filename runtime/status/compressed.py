@@ -1,4 +1,4 @@
-"""Reads the nodes of a run that the controller has compressed.
+"""Reads the nodes of a run that the controller has compressed, and compresses them again.
 
 Source: Argo 4.1, workflow/packer/packer.go, workflow/hydrator and util/file/fileutil.go: above 1 MiB the nodes are
 moved to `status.compressedNodes`, as base64 of gzip, zstd or brotli; if that is still too large, to a database.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import gzip
 import json
 import zlib
 from importlib import import_module
@@ -174,3 +175,11 @@ def _nodes(data: bytes) -> Json:
     if not all(isinstance(one, dict) for one in nodes.values()):
         raise _Broken("unpacked they are no mapping of nodes")
     return nodes
+
+
+def packed(workflow: Json) -> Json:
+    """A workflow with its nodes compressed; everything else is shared with the given one."""
+    status: Json = dict(workflow["status"])
+    text = json.dumps(status.pop("nodes", {}), ensure_ascii=False, separators=(",", ":"))
+    status["compressedNodes"] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return {**workflow, "status": status}
