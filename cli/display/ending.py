@@ -23,7 +23,7 @@ from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key, no_json
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
 from flowdsl.runtime.parts import several
-from flowdsl.runtime.phases import OMITTED, PENDING, SKIPPED
+from flowdsl.runtime.phases import OMITTED, PENDING, SKIPPED, SUCCEEDED
 from flowdsl.runtime.status.outputs import given
 from flowdsl.runtime.status.tree import Entry, counted, plain, tree
 
@@ -63,7 +63,7 @@ def summary(
         )
         for one in tables(entries, run, settings)
     )
-    failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
+    failed = [] if machine.phase == SUCCEEDED else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
     explained = (
         *absent_keys(entries),
@@ -285,7 +285,7 @@ def _last(
 ) -> str:
     run = machine.run.name
     ended = machine.finished if machine.finished is not None else machine.started
-    phase = machine.phase or "Pending"
+    phase = machine.phase or PENDING
     how = paint(verb(phase), style_of(phase))
     first = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
     if machine.message and not (failed and machine.message.startswith("child ")):

@@ -19,6 +19,7 @@ from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import err
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local import logs
+from flowdsl.runtime.phases import PENDING, RUNNING
 from flowdsl.runtime.status.tree import Entry, question, tree
 
 if TYPE_CHECKING:
@@ -163,15 +164,15 @@ def _rows(entry: Entry, depth: int, stood_in: Mapping[str, str]) -> list[Row]:
     """The lines of a step: one for what succeeded; for a loop, those rounds that run or failed."""
     sign, style = SIGNS.get(entry.phase, ("?", ""))
     begun, _ = entry.times()
-    runs = entry.phase == "Running"
-    rank = 0 if entry.failed else 1 if runs else 2 if entry.phase == "Pending" else 3
+    runs = entry.phase == RUNNING
+    rank = 0 if entry.failed else 1 if runs else 2 if entry.phase == PENDING else 3
     text = said(entry, stood_in) if entry.ended else rounds_of(entry) if entry.rounds else _waits(entry)
     if entry.ended:
         text = "  ".join(part for part in (took(entry), text) if part)
     own = Row(depth, sign, style, line(entry.name), line(text), begun if runs else None, rank)
     if entry.ended and not entry.failed:
         return [own]
-    inner = [one for one in entry.rounds if one.failed or one.phase == "Running"]
+    inner = [one for one in entry.rounds if one.failed or one.phase == RUNNING]
     below = [row for one in (*inner, *entry.children) for row in _rows(one, depth + 1, stood_in)]
     return [own, *below]
 

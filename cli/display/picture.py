@@ -14,7 +14,7 @@ from flowdsl.cli.display.texts import clip, line, wrap
 from flowdsl.runtime.local.logs import last_words
 from flowdsl.runtime.local.rounds import differing, texts_of
 from flowdsl.runtime.parts import part, text
-from flowdsl.runtime.phases import OMITTED, SKIPPED
+from flowdsl.runtime.phases import OMITTED, SKIPPED, SUCCEEDED
 from flowdsl.runtime.status.reasons import seen
 from flowdsl.runtime.status.run import Run, of_a_child
 from flowdsl.runtime.status.tree import question
@@ -188,7 +188,7 @@ class Picture:
         """The entry, depth and name of each line; None for those left out."""
         chosen = entries
         if loop and len(entries) > ROUNDS and not self._everything:
-            wanted = sorted(entries, key=lambda one: one.phase == "Succeeded")[:ROUNDS]
+            wanted = sorted(entries, key=lambda one: one.phase == SUCCEEDED)[:ROUNDS]
             kept = {one.name for one in wanted}
             chosen = [one for one in entries if one.name in kept]
         inputs = differing(entries, self._run.name) if loop else {}

@@ -14,7 +14,7 @@ from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, visible
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.rounds import value_of
-from flowdsl.runtime.phases import FAILURES
+from flowdsl.runtime.phases import FAILURES, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,7 +46,7 @@ def rounds_table(
     for one in rounds:
         failed = one.phase in FAILURES
         note = "best" if one.best else ""
-        if one.phase != "Succeeded":
+        if one.phase != SUCCEEDED:
             note = f"{one.phase}: {reason(one) if failed else one.message}"
         values = [Cell(clip(line(_cell(of, one, name)), _CELL), "bold" if one.best else "") for name in names]
         last = Cell(line(note.removesuffix(": ")), "red" if failed else "green" if one.best else "")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from flowdsl.runtime.phases import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
+
 SIGNS = {
-    "Succeeded": ("✓", "green"),
-    "Failed": ("✗", "red"),
-    "Error": ("✗", "red"),
-    "Running": ("●", "cyan"),
-    "Pending": ("·", "dim"),
-    "Skipped": ("○", "dim"),
-    "Omitted": ("○", "dim"),
+    SUCCEEDED: ("✓", "green"),
+    FAILED: ("✗", "red"),
+    ERROR: ("✗", "red"),
+    RUNNING: ("●", "cyan"),
+    PENDING: ("·", "dim"),
+    SKIPPED: ("○", "dim"),
+    OMITTED: ("○", "dim"),
 }
 """The sign of a phase, and its style."""
 _ASCII = {"✓": "+", "✗": "x", "●": "*", "·": ".", "○": "-"}
@@ -22,7 +24,7 @@ def style_of(phase: str) -> str:
 
 def verb(phase: str) -> str:
     """A phase as the verb of a sentence."""
-    return "ended with an error" if phase == "Error" else phase.lower()
+    return "ended with an error" if phase == ERROR else phase.lower()
 
 
 def plain(stream: object) -> bool:

@@ -20,7 +20,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import reason
 from flowdsl.runtime.cluster.trouble import ClusterError, Unconfigured, Unreachable
 from flowdsl.runtime.parts import part, text
-from flowdsl.runtime.phases import FULFILLED, RunPhase
+from flowdsl.runtime.phases import FULFILLED, PENDING, RunPhase
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.gpu import used_by_all
 from flowdsl.runtime.status.run import Run
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
     def labels(self) -> str:
         """The part of the filter that the server can evaluate. A run without a controller has no labels yet."""
         parts = [self.selector] if self.selector else []
-        if "Pending" in self.phases:
+        if PENDING in self.phases:
             others = [phase for phase in get_args(RunPhase) if phase not in self.phases]
             parts.extend([f"{PHASE} notin ({','.join(others)})"] if others else [])
         elif self.phases:

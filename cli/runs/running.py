@@ -23,6 +23,7 @@ from flowdsl.runtime.local.places import Files
 from flowdsl.runtime.local.prepare import chosen
 from flowdsl.runtime.local.runner import Runner, Waits
 from flowdsl.runtime.parts import part
+from flowdsl.runtime.phases import SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,7 +178,7 @@ class _Run:
         except Refused as error:
             say(f"{error}: the run has ended; when that is mended, see its end with", f"  {again}")
             return UNKNOWN
-        return DONE if machine.phase == "Succeeded" else NO
+        return DONE if machine.phase == SUCCEEDED else NO
 
     def _end(self, machine: Machine) -> None:
         from flowdsl.cli.display.ending import brief, summary

@@ -10,7 +10,7 @@ from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.texts import line
 from flowdsl.cli.process import DONE, INTERRUPTED, LATE, NO, UNKNOWN, err, note, on_terminal, out, say
 from flowdsl.cli.root import seconds_of
-from flowdsl.runtime.phases import phase
+from flowdsl.runtime.phases import SUCCEEDED, phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
         say(str(error))
         return UNKNOWN
     out(f"{ending(last)}\n")
-    return DONE if phase(last) == "Succeeded" else NO
+    return DONE if phase(last) == SUCCEEDED else NO
 
 
 def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:

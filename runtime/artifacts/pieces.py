@@ -14,6 +14,7 @@ from flowdsl.runtime.artifacts.steps import steps
 from flowdsl.runtime.documents import claims
 from flowdsl.runtime.names import is_hidden, is_log, on_volume, spelled
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import SUCCEEDED
 from flowdsl.runtime.status.run import Run as Status
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def read(workflow: Json) -> Run:
         for one in several(step.outputs, "parameters"):
             place = volumes.location(str(one.get("value") or ""), step)
             if place is not None and str(one.get("name")) not in names:
-                certain = step.node.phase == "Succeeded"
+                certain = step.node.phase == SUCCEEDED
                 pieces.append(Piece(step, str(one["name"]), place, certain=certain))
     return Run(status, found, pieces)
 

@@ -22,7 +22,7 @@ from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, ClusterError, Refusal, Unreachable
 from flowdsl.runtime.parts import part, several
-from flowdsl.runtime.phases import POD_ENDED
+from flowdsl.runtime.phases import POD_ENDED, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -211,7 +211,7 @@ class Reader:
                     f"pod `{self.name}` that reads claim {self.claim} cannot start: {why};"
                     " name an image with Python: --image"
                 )
-            if phase == "Running" and _ready(status):
+            if phase == RUNNING and _ready(status):
                 return
             time.sleep(POLL)
         raise StoreError(

@@ -32,7 +32,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unsupported,
 )
 from flowdsl.runtime.parts import part
-from flowdsl.runtime.phases import over
+from flowdsl.runtime.phases import SUCCEEDED, over
 from flowdsl.runtime.times import rfc3339
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class ArgoServer(Kubernetes):
         for node, values in gates.supplied(workflow, gate, parameters).items():
             if values or gate:
                 answers = {"outputParameters": json.dumps(values)} if values else {}
-                body = {"nodeFieldSelector": f"id={node}", "phase": "Succeeded", **answers}
+                body = {"nodeFieldSelector": f"id={node}", "phase": SUCCEEDED, **answers}
                 workflow = self._put(workflow, "set", body, partial(_passed, node))
         if gate or not gates.is_suspended(workflow):
             return workflow

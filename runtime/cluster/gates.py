@@ -11,6 +11,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.logs.source import called
 from flowdsl.runtime.parts import part, several
+from flowdsl.runtime.phases import RUNNING, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ class Gate(NamedTuple):
 def gates(workflow: Json) -> list[Gate]:
     """The suspended steps at which the run waits, in the order in which it reached them."""
     nodes: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
-    active = [node for node in nodes.values() if node["type"] == "Suspend" and node.get("phase") == "Running"]
+    active = [node for node in nodes.values() if node["type"] == "Suspend" and node.get("phase") == RUNNING]
     active.sort(key=lambda node: (str(node.get("startedAt")), str(node["name"])))
     run = str(workflow["metadata"]["name"])
     return [Gate(str(node["id"]), called(run, str(node["name"])), _answers(node)) for node in active]
@@ -124,7 +125,7 @@ def resume(workflow: Json, gate: str, parameters: Mapping[str, str], now: str) -
 
 
 def _let_go(workflow: Json, node: Json, values: Mapping[str, str], now: str) -> None:
-    node["phase"] = "Succeeded"
+    node["phase"] = SUCCEEDED
     node["finishedAt"] = now
     for one in several(part(node, "outputs"), "parameters"):
         if one["name"] in values:

@@ -14,7 +14,7 @@ from flowdsl.grammar.labels import ARCHIVING, COMPLETED
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.parts import part, several, texts
-from flowdsl.runtime.phases import FAILURES, over, phase
+from flowdsl.runtime.phases import FAILURES, RUNNING, SKIPPED, SUCCEEDED, over, phase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -48,7 +48,7 @@ def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, st
     name = str(workflow["metadata"]["name"])
     if not over(workflow):
         raise Unfit(f"`{name}` is still going on ({phase(workflow)}): only what has ended is retried")
-    if phase(workflow) == "Succeeded" and not chosen:
+    if phase(workflow) == SUCCEEDED and not chosen:
         raise Unfit(
             f"`{name}` succeeded: name the step from which it runs again, as in flowdsl retry {name} STEP"
         )
@@ -105,8 +105,8 @@ def _reset(node: Json, now: str) -> Json:
     node.pop("message", None)
     node.pop("finishedAt", None)
     node["startedAt"] = now
-    if node["phase"] != "Skipped":
-        node["phase"] = "Running"
+    if node["phase"] != SKIPPED:
+        node["phase"] = RUNNING
     return node
 
 
@@ -179,7 +179,7 @@ class _Graph:
                 continue
             attempt = bool(part(node, "nodeFlag").get("retried"))
             after = self.below(retries.get(each, each) if attempt else each)
-            if not any(self.nodes[one].get("phase") == "Succeeded" for one in after if one not in chosen):
+            if not any(self.nodes[one].get("phase") == SUCCEEDED for one in after if one not in chosen):
                 wanted.add(each)
         return [each for each in self._from_the_top() if each in wanted]
 

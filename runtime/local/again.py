@@ -20,6 +20,7 @@ from flowdsl.runtime.local.pods.store import place
 from flowdsl.runtime.logs.source import place as way
 from flowdsl.runtime.names import said_near, task_of
 from flowdsl.runtime.parts import name_of, part, several
+from flowdsl.runtime.phases import SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -172,7 +173,7 @@ def _tasks(nodes: Iterable[Json], run: str, types: Iterable[str]) -> list[str]:
 def _borne(node: Json, nodes: Json) -> bool:
     """Whether something that contains a node succeeded nevertheless."""
     at: Json | None = nodes.get(node.get("boundaryID", ""))
-    while at is not None and at["phase"] != "Succeeded":
+    while at is not None and at["phase"] != SUCCEEDED:
         at = nodes.get(at.get("boundaryID", ""))
     return at is not None
 
@@ -208,10 +209,10 @@ def _kept(past: Iterable[events.Event], nodes: Json, again: Collection[str]) -> 
         if identity in nodes
         and identity not in again
         and not nodes[identity].get("podIP")  # a daemon: steps that run again need a running one
-        and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
+        and (outcome.phase == SUCCEEDED or _borne(nodes[identity], nodes))
     }
     for node in nodes.values():
-        if node["type"] == "Retry" and node["phase"] == "Succeeded":
+        if node["type"] == "Retry" and node["phase"] == SUCCEEDED:
             children: list[str] = node.get("children") or []
             below = (nodes[one] for one in children if one in nodes)
             names = [str(one["name"]) for one in below if part(one, "nodeFlag").get("retried")]
@@ -228,7 +229,7 @@ def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
             str(one["name"]): any_string(one["value"]) for one in several(part(node, "outputs"), "parameters")
         }
         for node in nodes.values()
-        if node["type"] == "Suspend" and node["phase"] == "Succeeded" and node["id"] not in again
+        if node["type"] == "Suspend" and node["phase"] == SUCCEEDED and node["id"] not in again
     }
 
 

@@ -25,6 +25,7 @@ from flowdsl.runtime.local.journal import Inputs
 from flowdsl.runtime.local.pods.patch import judged
 from flowdsl.runtime.local.status import STATE, workflow
 from flowdsl.runtime.lock import take
+from flowdsl.runtime.phases import SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -246,7 +247,7 @@ class Runner:
                 outcome = self._fake(action) if self._fake is not None else None
                 if outcome is None:
                     pods.start(action)
-                elif action.template.get("daemon") and outcome.phase == "Succeeded":
+                elif action.template.get("daemon") and outcome.phase == SUCCEEDED:
                     address = str((outcome.outputs or {}).get("result") or _HERE)
                     self._events.append(events.PodRunning(time.time(), action.node, address))
                     self._served.add(action.node)

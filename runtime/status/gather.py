@@ -9,6 +9,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
 from flowdsl.runtime.parts import name_of, part, several, text
+from flowdsl.runtime.phases import PENDING
 from flowdsl.runtime.status.reasons import seen, why
 from flowdsl.runtime.status.run import Run
 
@@ -88,7 +89,7 @@ def _hosts(cluster: Reader, run: Run) -> dict[str, Json]:
 def _waiting(cluster: Reader, pods: list[Json], namespace: str) -> list[Json]:
     """The Events of pods that wait and whose status does not say why."""
     found: list[Json] = []
-    silent = [one for one in pods if text(part(one, "status"), "phase") == "Pending" and not why(one)]
+    silent = [one for one in pods if text(part(one, "status"), "phase") == PENDING and not why(one)]
     for pod in silent[:_ASKED]:
         name = name_of(pod)
         fields = f"involvedObject.kind=Pod,involvedObject.name={name}"

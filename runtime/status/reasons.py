@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.parts import part, several, text
+from flowdsl.runtime.phases import PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,7 @@ _USUAL = ("ContainerCreating", "PodInitializing")
 
 def why(pod: Json, events: Iterable[Json] = ()) -> str:
     """Why a pod is not running yet, in the words of the cluster; empty if it runs, or nothing is known."""
-    if text(part(pod, "status"), "phase") not in ("Pending", ""):
+    if text(part(pod, "status"), "phase") not in (PENDING, ""):
         return ""
     found = _of_containers(pod) or _of_conditions(pod)
     if found:

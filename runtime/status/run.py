@@ -11,7 +11,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.names import is_hidden
 from flowdsl.runtime.parts import name_of, part, several, text
-from flowdsl.runtime.phases import FAILURES, FULFILLED, PENDING, RUNNING, phase
+from flowdsl.runtime.phases import FAILURES, FULFILLED, PENDING, RUNNING, SUCCEEDED, phase
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes
 from flowdsl.runtime.status.outputs import given
@@ -107,7 +107,7 @@ class Run:
         shutdown = {"Stop": ("Stopping", "Stopped"), "Terminate": ("Terminating", "Terminated")}
         spec = part(self.workflow, "spec")
         if found := shutdown.get(text(spec, "shutdown")):
-            if self.phase != "Succeeded":
+            if self.phase != SUCCEEDED:
                 return f"{self.phase} ({found[self.ended]})"
         elif not self.ended and (spec.get("suspend") is True or any(map(self.waits, self.nodes.values()))):
             return f"{self.phase} (Suspended)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.amounts import amounts, asked, gpus
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.parts import part, several
-from flowdsl.runtime.phases import POD_ENDED
+from flowdsl.runtime.phases import PENDING, POD_ENDED
 from flowdsl.runtime.status.gpu import card
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def pod_uses(pods: Iterable[Json]) -> list[PodUse]:
 
 def phase(pod: Json) -> str:
     """The phase of a pod; `Terminating` if it is being deleted."""
-    known = str(part(pod, "status").get("phase") or "Pending")
+    known = str(part(pod, "status").get("phase") or PENDING)
     deleted = part(pod, "metadata").get("deletionTimestamp")
     return "Terminating" if deleted and known not in POD_ENDED else known
 
