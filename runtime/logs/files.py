@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from flowdsl.runtime.local.earlier import state
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.logs.join import Part
-from flowdsl.runtime.logs.run import chosen_containers, entry_of, last_failures, means, nodes_of
+from flowdsl.runtime.logs.run import chosen_containers, entry_of, nodes_of, requested
 from flowdsl.runtime.logs.source import Source, place
 from flowdsl.runtime.logs.together import Given
 from flowdsl.runtime.parts import name_of
@@ -32,15 +32,11 @@ def files_of(folder: Path, workflow: Json, wanted: Wanted, done: Collection[str]
     Those of the nodes in `done` are left out.
     """
     found: dict[Source, Path] = {}
-    failed = last_failures(workflow) if wanted.failed else None
+    has = requested(workflow, wanted)
     for name, node in nodes_of(workflow).items():
         where = place(name_of(workflow), name)
         identity = str(node["id"])
-        if identity in done:
-            continue
-        if wanted.step is not None and not means(workflow, wanted.step, where, node=identity):
-            continue
-        if failed is not None and name not in failed:
+        if identity in done or not has(name, "", identity):
             continue
         logs = {one.stem: one for one in sorted((folder / "logs" / identity).glob("*.log"))}
         chosen = chosen_containers(list(logs), list(logs), wanted)

@@ -18,7 +18,7 @@ from flowdsl.runtime.parts import name_of, part, several
 from flowdsl.runtime.phases import ENDED, FAILURES, RUNNING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from flowdsl.runtime.cluster.seam import Cluster
 
@@ -134,19 +134,26 @@ def knows(workflow: Json, wanted: str, pods: Sequence[Json] = ()) -> bool:
     return any(last.within(name) for name in names(workflow))
 
 
+def requested(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> Callable[[str, str, str], bool]:
+    """Whether the logs of a step are requested, by the name of its node, its pod and the id of its node."""
+    failed = last_failures(workflow, pods) if wanted.failed else None
+
+    def has(name: str, pod: str, node: str) -> bool:
+        if failed is not None and name not in failed:
+            return False
+        return wanted.step is None or means(workflow, wanted.step, place(name_of(workflow), name), pod, node)
+
+    return has
+
+
 def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source]:
     """The requested logs that exist so far, in the order in which they began."""
     found: list[Source] = []
-    failed = last_failures(workflow, pods) if wanted.failed else None
+    has = requested(workflow, wanted, pods)
     for pod in pods:
         name, node = str(pod["metadata"]["name"]), _node_of(pod)
-        where = place(name_of(workflow), node)
-        identity = str(part(pod["metadata"], "annotations").get(NODE_ID, ""))
-        if wanted.step is not None and not means(workflow, wanted.step, where, name, identity):
-            continue
-        if failed is not None and node not in failed:
-            continue
-        found.extend(_containers(workflow, pod, where, wanted))
+        if has(node, name, str(part(pod["metadata"], "annotations").get(NODE_ID, ""))):
+            found.extend(_containers(workflow, pod, place(name_of(workflow), node), wanted))
     return sorted(found, key=lambda one: (one.started, one.pod, one.container))
 
 
@@ -214,17 +221,13 @@ def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
 def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
     """The requested steps that ran in pods which no longer exist, in the order in which they began."""
     there = {_node_of(pod) for pod in pods}
-    failed = last_failures(workflow, pods) if wanted.failed else None
+    has = requested(workflow, wanted, pods)
     found: list[Gone] = []
     for name, node in nodes_of(workflow).items():
-        where = place(name_of(workflow), name)
         cached = part(node, "memoizationStatus").get("hit")
-        if name in there or cached or node.get("phase") not in ENDED:
+        if name in there or cached or node.get("phase") not in ENDED or not has(name, "", str(node["id"])):
             continue
-        if wanted.step is not None and not means(workflow, wanted.step, where, node=str(node["id"])):
-            continue
-        if failed is None or name in failed:
-            artifacts = [str(one["name"]) for one in several(part(node, "outputs"), "artifacts")]
-            kept = next(filter(is_log, artifacts), "")
-            found.append(Gone(where.called(entry_of(workflow)), kept))
+        artifacts = [str(one["name"]) for one in several(part(node, "outputs"), "artifacts")]
+        kept = next(filter(is_log, artifacts), "")
+        found.append(Gone(place(name_of(workflow), name).called(entry_of(workflow)), kept))
     return found
