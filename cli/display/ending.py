@@ -21,6 +21,7 @@ from flowdsl.compiler.ports import WORKERS
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.absent import absent_key, no_json
+from flowdsl.runtime.local.places import unpacked
 from flowdsl.runtime.local.rounds import tables, texts_of, value_of
 from flowdsl.runtime.parts import several
 from flowdsl.runtime.phases import OMITTED, PENDING, SKIPPED, SUCCEEDED
@@ -229,13 +230,6 @@ def outputs(machine: Machine) -> tuple[dict[str, Json], dict[str, Json]]:
     return given(machine.nodes.get(machine.run.name), machine.run.outputs)
 
 
-def stored(artifact: Json, folder: Path) -> Path | None:
-    """The location of an artifact of a run, if the run stored it."""
-    from flowdsl.runtime.local.places import unpacked
-
-    return unpacked(artifact, folder)
-
-
 def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint: Paint) -> str:
     parameters, artifacts = outputs(machine)
     texts = _texts(machine, settings)
@@ -246,7 +240,7 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
             path = files.of_text(value)
             rows.append((name, shown(path) if path else readable(items_of(value, name, texts))))
     for name, one in artifacts.items():
-        path = stored(one, files.folder)
+        path = unpacked(one, files.folder)
         if path is not None:
             rows.append((name, shown(path)))
     if not rows:
@@ -319,7 +313,7 @@ def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
     texts, folder = _texts(machine, settings), files.folder
     entries = tree(machine.run.name, machine.nodes.values())
     named = {name: files.of_text(str(one.get("value"))) for name, one in parameters.items()}
-    paths = {**named, **{name: stored(one, folder) for name, one in artifacts.items()}}
+    paths = {**named, **{name: unpacked(one, folder) for name, one in artifacts.items()}}
     return {
         "name": machine.run.name,
         "phase": machine.phase,

@@ -11,6 +11,7 @@ from flowdsl.cli.display.paint import Paint
 from flowdsl.cli.process import Refused, mute
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.logs.terminal import CONTROL, SEQUENCES
 
 if TYPE_CHECKING:
     from flowdsl.runtime.logs.join import Part
@@ -20,14 +21,6 @@ _LONGEST = 1 << 16
 """Bytes of a line that are held back until it ends."""
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue")
 
-# Source: ECMA-48, 5.4 and 5.6: control sequences, strings up to their terminator, and escapes of two or three bytes.
-_SEQUENCES = regex(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]*[0-Z\\^-~]"
-)
-_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""C0 and C1 but tab and newline, and what turns the direction of writing round."""
 _RETURNS = regex(r"\r+\n?")
 _OPEN_END = regex(rb"(?:\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]{0,200})?|\r+)\Z")
 """What must not be shown before it is known how it goes on."""
@@ -199,7 +192,7 @@ def harmless(text: str, *, begun: bool = False) -> str:
     """
     if text.removesuffix("\n").isprintable():
         return text
-    text = _RETURNS.sub("\n", _SEQUENCES.sub("", text))
+    text = _RETURNS.sub("\n", SEQUENCES.sub("", text))
     if not begun and text.strip("\n"):
         text = text.removeprefix("\n")
-    return _CONTROL.sub("", text)
+    return CONTROL.sub("", text)

@@ -6,14 +6,13 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.logs.terminal import CONTROL, SEQUENCES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.runtime.status.tree import RunNode
 
-_SEQUENCES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LONGEST = 500  # characters of a line that are shown
 _OWN_ERROR = regex(r"Error \(exit code (?:[1-9]|[1-9]\d|1[01]\d|12[0-7])\)$")
 """How Argo tells of a program that ended by itself: codes from 128 on are of one that was killed."""
@@ -50,10 +49,10 @@ def tail(path: Path, lines: int = 10) -> list[str]:
         log.seek(0, 2)
         log.seek(max(0, log.tell() - lines * 4096))
         last = deque(log, lines)
-    return [clean(line.decode(errors="replace").rstrip("\n")) for line in last]
+    return [_clean(line.decode(errors="replace").rstrip("\n")) for line in last]
 
 
-def clean(line: str) -> str:
+def _clean(line: str) -> str:
     """A line that is safe to show: text that a carriage return overwrote is removed."""
     line = line.rstrip("\r").rpartition("\r")[2]
-    return _CONTROL.sub("", _SEQUENCES.sub("", line.replace("\t", "    ")))[:_LONGEST]
+    return CONTROL.sub("", SEQUENCES.sub("", line.replace("\t", "    ")))[:_LONGEST]
