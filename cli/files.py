@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from flowdsl.cli.process import Refused, note
+from flowdsl.cli.process import Refused, note, out
 
 
 def save(text: str, path: Path) -> bool:
@@ -38,6 +38,14 @@ def save(text: str, path: Path) -> bool:
     except OSError as error:
         raise Refused(f"{path} cannot be written: {error.strerror}") from error
     return True
+
+
+def give(text: str, path: Path | None) -> None:
+    """Write a text to a file, or without one to standard output. Raises `Refused`."""
+    if path is None:
+        out(text)
+    else:
+        save(text, path)
 
 
 def difference(text: str, path: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, cast
 
 from flowdsl.cli.display.report import render_all, suppressed
-from flowdsl.cli.files import difference, same, save
+from flowdsl.cli.files import difference, give, same
 from flowdsl.cli.process import DONE, NO, STDIN, WRONG, Refused, colored, err, out
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
@@ -262,10 +262,7 @@ def compile_file(target: Path, judging: Judging, *, output: Path | None, check: 
         changes = difference(text, output or parted(target)[0].with_suffix(".yaml"))
         out(changes)
         return NO if changes else DONE
-    if output is None:
-        out(text)
-    else:
-        save(text, output)
+    give(text, output)
     return DONE
 
 

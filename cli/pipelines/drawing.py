@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from flowdsl.cli.files import save
+from flowdsl.cli.files import give, save
 from flowdsl.cli.pipelines.compiling import Target, judge, refuse_source, show
-from flowdsl.cli.process import DONE, WRONG, err, extra, out
+from flowdsl.cli.process import DONE, WRONG, err, extra
 from flowdsl.compiler.graph import dot, mermaid, picture, together
 
 if TYPE_CHECKING:
@@ -24,12 +24,9 @@ def draw(
     assert judged.compiled is not None
     whole = together([picture(program) for program in judged.compiled.programs])
     if svg is None:
-        drawing = mermaid(whole) if language == "mermaid" else dot(whole)
-        if output is None:
-            out(drawing)
-        else:
+        if output is not None:
             refuse_source(output, target)
-            save(drawing, output)
+        give(mermaid(whole) if language == "mermaid" else dot(whole), output)
         return DONE
     refuse_source(svg, target)
     from flowdsl.cli.display.svg import svg as rendered

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.report import suppressed
-from flowdsl.cli.files import save
+from flowdsl.cli.files import give
 from flowdsl.cli.pipelines.checking import manifests_of
 from flowdsl.cli.pipelines.compiling import USUAL, Judged, show
-from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, WRONG, Refused, err
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.places.place import Span
 
@@ -24,15 +24,12 @@ def import_file(target: str, *, output: Path | None, format: Format) -> int:
         raise Refused(f"{output} is there already: name another file to write")
     if target.endswith(".py") and Path(target).is_file():
         raise Refused(f"{target} is Python already, no YAML: {_way(Path(target))}")
-    text, judged = _imported(STDIN if target == "-" else target)
+    text, judged = _imported(target)
     found = judged.diagnostics
     show([judged], format, err)
     if any_error(found):
         return WRONG
-    if output is None:
-        out(text)
-    else:
-        save(text, output)
+    give(text, output)
     return DONE
 
 
