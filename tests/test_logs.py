@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -28,11 +28,12 @@ from flowdsl.runtime.logs.run import Wanted, gone, knows, sources
 from flowdsl.runtime.logs.source import Place, Source, place
 from flowdsl.runtime.logs.together import as_they_are, followed
 from tests.long_log import peak_of_a_log
+from tests.standing import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from flowdsl.runtime.cluster.seam import Excerpt, Json, Kind, Verb
+    from flowdsl.runtime.cluster.seam import Excerpt, Json, Kind
 
 BEGIN = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
@@ -62,29 +63,24 @@ class Cut(NamedTuple):
     silent: bool = True
 
 
-class Fake:
+class Fake(Standing):
     """A cluster of pods with given logs; `cuts` are those of the next responses, in order."""
 
-    namespace = "default"
-    called = "cluster `fake`"
-
     def __init__(self, logs: dict[str, list[Entry]], cuts: Iterable[Cut] = (), piece: int = 1 << 16) -> None:
+        super().__init__()
+        self.namespace, self.called = "default", "cluster `fake`"
         self.logs = logs
         self.cuts = iter(cuts)
         self.piece = piece
         self.time = 0.0
         self.policy = Policy(now=lambda: self.time, sleep=self.sleep)
-        self.warnings: list[str] = []
         self.pods: dict[str, Json] = {name: pod(name) for name in logs}
         self.workflow: Json = workflow("Running")
-        self.asked: list[tuple[str, str, bool]] = []
+        self.requests: list[tuple[str, str, bool]] = []
         self.when_asked: Callable[[], None] = lambda: None
 
     def sleep(self, seconds: float) -> None:
         self.time += seconds
-
-    def version(self) -> str:
-        raise AssertionError("not asked")
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         found = self.pods.get(name) if kind == POD else self.workflow
@@ -126,7 +122,7 @@ class Fake:
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
         since, tail, follow = excerpt
-        self.asked.append((pod, since, follow))
+        self.requests.append((pod, since, follow))
         self.when_asked()
         entries = self.logs[pod]
         if tail is not None:
@@ -140,18 +136,6 @@ class Fake:
             yield whole[at : at + self.piece]
         if cut is not None and not cut.silent:
             raise Unreachable("the answer broke off: reset", sent=True)
-
-    def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
-        raise NotImplementedError
-
-    def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
-        raise NotImplementedError
-
-    def act(self, verb: Verb, workflow: Json, options: Any = None) -> Json:
-        raise NotImplementedError
-
-    def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
-        raise NotImplementedError
 
 
 def pod(
@@ -325,7 +309,7 @@ def test_a_file_that_was_rotated_costs_no_line_that_is_there() -> None:
     cluster = Fake({"a": entries[:40]}, [Cut(10**6, silent=False)])
 
     def rotate() -> None:
-        if len(cluster.asked) == 2:
+        if len(cluster.requests) == 2:
             cluster.logs["a"] = entries[40:]
 
     cluster.when_asked = rotate
@@ -579,7 +563,7 @@ def test_logs_are_merged_by_time_and_asked_for_when_their_containers_began() -> 
     asked: list[int] = []
     found: list[bytes] = []
     for one in as_they_are(cluster, workflow("Running"), list(cluster.pods.values()), Wanted(), Extent()):
-        asked.append(len({name for name, _, _ in cluster.asked}))
+        asked.append(len({name for name, _, _ in cluster.requests}))
         found.extend(one.source.pod.encode() + part.text for part in one.parts)
     assert found == [b"a1\n", b"a2\n", b"b2\n", b"b3\n", b"b4.5\n", b"a9\n", b"c20\n", b"c21\n"]
     assert asked[0] == 1
@@ -659,7 +643,7 @@ def test_a_node_that_is_lost_takes_its_own_logs_only(follow: bool) -> None:
     cluster.workflow = workflow("Succeeded")
 
     def lose() -> None:
-        if cluster.asked[-1][0] == "b":
+        if cluster.requests[-1][0] == "b":
             status = {"message": "dial tcp 10.0.0.7:10250: connect: no route to host"}
             raise Refusal(500, status, "read the log of", POD, "b", "default")
 
@@ -688,7 +672,7 @@ def test_a_node_that_is_lost_is_waited_for_once() -> None:
         cluster.pods[name]["spec"]["nodeName"] = host
 
     def lose() -> None:
-        if cluster.pods[cluster.asked[-1][0]]["spec"]["nodeName"] == "lost":
+        if cluster.pods[cluster.requests[-1][0]]["spec"]["nodeName"] == "lost":
             raise Unreachable("the answer did not come", sent=True)
 
     cluster.when_asked = lose
@@ -696,7 +680,7 @@ def test_a_node_that_is_lost_is_waited_for_once() -> None:
     given = list(as_they_are(cluster, workflow("Succeeded"), pods, Wanted(), Extent()))
     assert [one.source.pod for one in given if one.problem] == ["a", "b", "d"]
     assert b"".join(part.text for one in given for part in one.parts) == text_of(entries)
-    tries = [name for name, _, _ in cluster.asked]
+    tries = [name for name, _, _ in cluster.requests]
     assert tries.count("a") > 2
     assert (tries.count("b"), tries.count("d")) == (1, 1)
 
