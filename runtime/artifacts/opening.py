@@ -12,6 +12,7 @@ from flowdsl.runtime.artifacts.buckets import KINDS, SECRETS, Bucket, Keys, open
 from flowdsl.runtime.artifacts.sources import Local, Text
 from flowdsl.runtime.artifacts.trouble import Missing, StoreError, Unfit
 from flowdsl.runtime.artifacts.web import Web
+from flowdsl.runtime.local.places import claim_folder
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -80,8 +81,7 @@ class Opener:
         if claim in ways.mounts:
             return Local(ways.mounts[claim], place.key)
         if ways.folder is not None and ways.volumes is not None:
-            of_the_run = claim.startswith(f"{self._run}-")
-            return Local((ways.folder / "volumes" if of_the_run else ways.volumes) / claim, place.key)
+            return Local(claim_folder(claim, self._run, ways.folder, ways.volumes), place.key)
         if ways.readers is None:
             raise StoreError(
                 f"claim {claim} cannot be reached: name its folder, --mount {claim}=PATH", place.store

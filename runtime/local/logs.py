@@ -18,10 +18,14 @@ _OWN_ERROR = regex(r"Error \(exit code (?:[1-9]|[1-9]\d|1[01]\d|12[0-7])\)$")
 """How Argo tells of a program that ended by itself: codes from 128 on are of one that was killed."""
 
 
+def of_node(folder: Path, node: str) -> list[Path]:
+    """The logs of the containers of a node in the folder of its run, by name."""
+    return sorted((folder / "logs" / node).glob("*.log"))
+
+
 def files(folder: Path, node: RunNode) -> list[Path]:
     """The logs of a step in the folder of its run, that of its main container first; those of its last attempt."""
-    last = node.result()
-    found = sorted((folder / "logs" / last.id).glob("*.log"), key=lambda one: (one.stem != "main", one.name))
+    found = sorted(of_node(folder, node.result().id), key=lambda one: one.stem != "main")
     return [one for one in found if one.stat().st_size]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.grammar.digest import digest
 from flowdsl.runtime.documents import claims
 from flowdsl.runtime.local import FOLDER
+from flowdsl.runtime.local.places import claim_folder
 from flowdsl.runtime.parts import name_of, part, several
 
 if TYPE_CHECKING:
@@ -29,13 +30,12 @@ def claim_of(manifest: Json, name: str) -> str:
 
 def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder: Path) -> dict[str, Path]:
     """The folders of the claims of a run in `folder`, by the names of its volumes in the manifest."""
-    spec = part(manifest, "spec")
-    known = claims(several(spec, "volumes"))
-    found = {name: mounts.get(claim, shared / claim) for name, claim in known.items()}
-    for one in several(spec, "volumeClaimTemplates"):
-        name = name_of(one)
-        found[name] = folder / "volumes" / f"{part(manifest, 'metadata')['name']}-{name}"
-    return found
+    spec, run = part(manifest, "spec"), name_of(manifest)
+    new = (name_of(one) for one in several(spec, "volumeClaimTemplates"))
+    known = {**claims(several(spec, "volumes")), **{name: f"{run}-{name}" for name in new}}
+    return {
+        name: mounts.get(claim) or claim_folder(claim, run, folder, shared) for name, claim in known.items()
+    }
 
 
 def of_workflow(settings: Settings, manifest: Json) -> Settings:

@@ -23,6 +23,11 @@ def file_of(artifact: Json, folder: Path) -> Path | None:
     return path if key and path.exists() else None
 
 
+def claim_folder(claim: str, run: str, folder: Path, shared: Path) -> Path:
+    """The folder of a claim without a mount: in that of the run if its name says that the run made it, else shared."""
+    return (folder / "volumes" if claim.startswith(f"{run}-") else shared) / claim
+
+
 def below(volumes: Mapping[str, Path], text: str) -> Path | None:
     """The file at a path on a volume, given the folders of volumes by name; None for any other text."""
     name, path = on_volume(text) or ("", "")

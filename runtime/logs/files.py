@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flowdsl.runtime.local.earlier import state
+from flowdsl.runtime.local.logs import of_node
 from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.logs.join import Part
 from flowdsl.runtime.logs.run import chosen_containers, entry_of, nodes_of, requested
@@ -38,7 +39,7 @@ def files_of(folder: Path, workflow: Json, wanted: Wanted, done: Collection[str]
         identity = str(node["id"])
         if identity in done or not has(name, "", identity):
             continue
-        logs = {one.stem: one for one in sorted((folder / "logs" / identity).glob("*.log"))}
+        logs = {one.stem: one for one in of_node(folder, identity)}
         chosen = chosen_containers(list(logs), list(logs), wanted)
         for container in chosen:
             called = where.called(entry_of(workflow))

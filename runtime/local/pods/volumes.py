@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from flowdsl.runtime.local.places import claim_folder
 from flowdsl.runtime.local.pods.environment import About, field, missing, resource
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -88,13 +89,11 @@ class Volumes:
             if not folder.exists():
                 raise Refusal(f"the folder {folder} for the claim {name} does not exist")
             return folder
-        made_for_the_run = name.startswith(f"{settings.workflow}-")
-        folder = (self.run / "volumes" if made_for_the_run else self.shared) / name
-        if made_for_the_run:
+        folder = claim_folder(name, settings.workflow, self.run, self.shared)
+        if folder.is_relative_to(self.run):
             for before in settings.before:
-                copied_whole(
-                    before / "volumes" / f"{before.name}{name.removeprefix(settings.workflow)}", folder
-                )
+                then = before.name + name.removeprefix(settings.workflow)
+                copied_whole(claim_folder(then, before.name, before, self.shared), folder)
         else:
             kind = "folder" if folder.is_dir() and any(folder.iterdir()) else "empty folder"
             self.notice(
