@@ -29,8 +29,8 @@ from flowdsl.runtime.fitting import Pod, unfitting
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
-from flowdsl.runtime.local.honoured import Asked, reached
 from flowdsl.runtime.local.objects import bodies, is_known
+from flowdsl.runtime.local.uses import reached
 from flowdsl.runtime.parts import part, several
 from flowdsl.runtime.problem import Problem, wanted_by
 from flowdsl.runtime.references import SERVED, Need, inside, made, mounted, named_in, served, served_by
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.runtime.cluster.seam import Cluster, Kind
-    from flowdsl.runtime.local.honoured import Use
+    from flowdsl.runtime.local.uses import Use
 
 Json = dict[str, Any]
 
@@ -127,14 +127,14 @@ def spec_to_run(workflow: Json, references: list[Json]) -> Json:
 
 def _uses(workflow: Json, references: list[Json]) -> tuple[Json, list[Use]]:
     spec = spec_to_run(workflow, references)
-    return spec, list(reached(Templates("", spec, references), spec, Asked(), {}))
+    return spec, list(reached(Templates("", spec, references), spec))
 
 
 def _certain(workflow: Json, references: list[Json]) -> set[tuple[str, str]]:
     """The templates that run unconditionally."""
     plain = [{**one, "spec": unconditional(part(one, "spec"))} for one in references]
     spec = unconditional(spec_to_run(workflow, references))
-    return {_named(use) for use in reached(Templates("", spec, plain), spec, Asked(), {})}
+    return {_named(use) for use in reached(Templates("", spec, plain), spec)}
 
 
 def _named(use: Use) -> tuple[str, str]:
@@ -218,7 +218,7 @@ def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, 
     """The problem with a needed object, and the object if it exists."""
     whose = wanted_by(need.steps)
     where = f" in namespace `{namespace}`" if need.kind.namespaced else ""
-    what = f"{need.kind.said} `{need.name}`{where}"
+    what = f"{need.kind.name} `{need.name}`{where}"
     try:
         found = _read(cluster, need, namespace)
     except Unsupported as error:
@@ -230,7 +230,7 @@ def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, 
         if refusal.code != NOT_FOUND:
             raise
         if refusal.no_such_kind and need.kind is not SERVED:
-            return Problem(f"the cluster knows no {need.kind.said}, {whose}", "flowdsl doctor says why"), None
+            return Problem(f"the cluster knows no {need.kind.name}, {whose}", "flowdsl doctor says why"), None
         if need.kind is SERVED:
             return _weighed(
                 need, f"the cluster has no `{need.keys[0]}` of `{need.name}`, {whose}", _SERVE

@@ -78,7 +78,7 @@ def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
         }
         return {**whole, "metadata": {**metadata, "ownerReferences": [owner]}}
     if not whole["spec"].get("entrypoint"):
-        raise RunError(f"the {kind.said} `{name}` has no entrypoint: its templates are for other workflows")
+        raise RunError(f"the {kind.name} `{name}` has no entrypoint: its templates are for other workflows")
     given = [
         one
         for one in several(part(whole["spec"], "arguments"), "parameters")

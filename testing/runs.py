@@ -156,10 +156,11 @@ def _ready(
     """Prepare a run with its values. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.faking import libraries
     from flowdsl.cli.runs.parameters import stand_for
-    from flowdsl.runtime.local.honoured import Asked, judged, steps
+    from flowdsl.runtime.local.honoured import Asked, judged
     from flowdsl.runtime.local.means import of_workflow, volumes_of
     from flowdsl.runtime.local.prepare import scheduled, workflow
     from flowdsl.runtime.local.substitutes import Fakes
+    from flowdsl.runtime.local.uses import steps
 
     texts, files = _parameters(parameters, document, program, settings.mounts)
     manifest = scheduled(document, workflow(document, texts))

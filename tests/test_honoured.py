@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.honoured import Asked, judged
+from flowdsl.runtime.local.uses import steps
 
 HEAD = """\
 metadata: {name: run}

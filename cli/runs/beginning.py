@@ -17,13 +17,14 @@ from flowdsl.runtime.documents import base_of
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.again import Earlier, only
 from flowdsl.runtime.local.error import RunError
-from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.honoured import Asked, judged
 from flowdsl.runtime.local.journal import Inputs, of_run
 from flowdsl.runtime.local.means import claim_of, of_workflow, volumes_of
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.substitutes import Fakes
+from flowdsl.runtime.local.uses import steps
 from flowdsl.runtime.names import suffix
 from flowdsl.runtime.parts import part as mapping
 from flowdsl.runtime.parts import several

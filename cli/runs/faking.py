@@ -72,7 +72,7 @@ def libraries(
     if program is None or not faked:
         return []
     from flowdsl.compiler.argo.library import declared
-    from flowdsl.runtime.local.honoured import steps
+    from flowdsl.runtime.local.uses import steps
 
     known = {(one.get("kind"), part(one, "metadata").get("name")) for one in references}
     missing = [one for one in declared(program) if (one["kind"], one["metadata"]["name"]) not in known]

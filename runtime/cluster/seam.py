@@ -44,11 +44,6 @@ class Kind(NamedTuple):
         """The value of `apiVersion`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
-    @property
-    def said(self) -> str:
-        """Its name in a sentence: `Workflow`."""
-        return self.name
-
 
 class Excerpt(NamedTuple):
     """The part of a log that one request asks for.

@@ -152,7 +152,7 @@ class Refusal(ClusterError):
 
     def _text(self) -> str:
         name = f" `{self.name}`" if self.name else f" {self.kind.plural}" if self.verb == "list" else ""
-        what = f"{self.verb}{name}" if self.verb == "list" else f"{self.verb} {self.kind.said}{name}"
+        what = f"{self.verb}{name}" if self.verb == "list" else f"{self.verb} {self.kind.name}{name}"
         where = f" in namespace `{self.namespace}`" if self.namespace and self.kind.namespaced else ""
         remedy = self._remedy()
         return f"cannot {what}{where}: {self.message}" + (f"; {remedy}" if remedy else "")

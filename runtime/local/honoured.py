@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
-from contextlib import suppress
 from typing import Any
 
-from flowdsl.compiler.kinds import GRAPH_BODIES, POD_BODIES, STORES, kind
+from flowdsl.compiler.kinds import POD_BODIES, STORES, kind
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -14,8 +13,9 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.documents import called, claims, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
-from flowdsl.runtime.local.controller.templates import Base, Templates, Unknown
+from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
+from flowdsl.runtime.local.uses import Use, reached, the_step
 from flowdsl.runtime.names import listed, meant
 from flowdsl.runtime.parts import name_of, part, several, texts
 
@@ -70,14 +70,6 @@ class Verdict(NamedTuple):
     refusals: list[str]
 
 
-class Use(NamedTuple):
-    """A template, and the first task that runs it."""
-
-    task: str
-    template: Json
-    base: Base
-
-
 def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
     """What a local run of a workflow does differently, or cannot do."""
     try:
@@ -87,8 +79,8 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
     run = name_of(manifest)
     refusals: dict[str, None] = {}
     templates = Templates(run, spec, references)
-    uses = list(reached(templates, spec, asked, refusals))
-    done = _done(reached(templates, spec, Asked(), {}))
+    uses = list(reached(templates, spec, asked.fakes, refusals))
+    done = _done(reached(templates, spec))
     for use in uses:
         refusals.update(dict.fromkeys(_refused(use, asked, done)))
     volumes = {one["name"]: one for one in several(spec, "volumes")}
@@ -149,75 +141,6 @@ def _unknown(given: Set[str], known: Iterable[str], option: str, word: str) -> I
         yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
 
 
-def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
-    """The templates that may run, by the tasks that run them, or their own name."""
-    try:
-        spec = spec_of(manifest, references)
-    except ArgoError:
-        return {}
-    run = name_of(manifest)
-    templates = Templates(run, spec, references)
-    uses = list(reached(templates, spec, Asked(), {}))
-    found = {use.task: use.template for use in uses}
-    for use in uses:
-        for one in called(use.template):
-            if "{{" not in str(one.get("template", "")):
-                with suppress(ArgoError):  # reported where it is checked what can run here
-                    found.setdefault(str(one.get("name", "")), templates.resolve(use.base, one)[1])
-    return found
-
-
-def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, None]) -> Iterator[Use]:
-    """The templates that may run, each once, without those of faked steps."""
-    waiting: list[tuple[str, Json, Base]] = []
-    entry = spec.get("entrypoint")
-    if entry:
-        waiting.append(("", {"template": entry}, templates.local))
-    if spec.get("onExit"):
-        waiting.append(("onExit", {"template": spec["onExit"]}, templates.local))
-    waiting.extend((name, hook, templates.local) for name, hook in part(spec, "hooks").items())
-    seen: set[tuple[str, str, int]] = set()
-    while waiting:
-        task, holder, base = waiting.pop(0)
-        if not any(holder.get(key) for key in ("inline", "template", "templateRef")):
-            continue
-        name = str(holder.get("template") or part(holder, "templateRef").get("template") or "")
-        if "{{" in name:  # known only at run time: it may be any
-            waiting.extend((task, {"template": one}, base) for one in base.templates)
-            continue
-        try:
-            found, template = templates.resolve(base, holder)
-        except Unknown:
-            reference = part(holder, "templateRef")
-            what = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
-            out = f", or leave the step out: --fake {task}=VALUE" if task else ""
-            refusals[
-                f"{_step(task)} runs a template of the {what} {reference.get('name')}, which is not here: "
-                f"name its file, too{out}"
-            ] = None
-            continue
-        except ArgoError as error:
-            refusals[f"{_step(task)}: {error}"] = None
-            continue
-        key = (found.scope, str(template.get("name", "")), id(holder) if holder.get("inline") else 0)
-        leaf = kind(template) not in GRAPH_BODIES
-        if key in seen or (leaf and {task, str(template.get("name", ""))} & asked.fakes):
-            continue
-        seen.add(key)
-        yield Use(task or str(template.get("name", "")), template, found)
-        for one in called(template):
-            own = str(one.get("name", ""))
-            waiting.append((own, one, found))
-            hooks: Iterable[Json] = part(one, "hooks").values()
-            waiting.extend((own, hook, found) for hook in hooks)
-            if one.get("onExit"):
-                waiting.append((own, {"template": one["onExit"]}, found))
-
-
-def _step(task: str) -> str:
-    return f"the step `{task}`" if task else "the workflow"
-
-
 def _done(uses: Iterable[Use]) -> set[str]:
     """The actions of `resource` templates that others rely on."""
     made = [use.template for use in uses if kind(use.template) == "resource"]
@@ -231,11 +154,11 @@ def _done(uses: Iterable[Use]) -> set[str]:
 def _refused(use: Use, asked: Asked, done: set[str]) -> Iterator[str]:
     """Why a template cannot run here; `done`: the actions of others."""
     body = kind(use.template)
-    fake = _fake(use)
+    step, fake = the_step(use.task), _fake(use)
     programs = list(_programs(use.template))
     for one in programs:
         if part(one, "lifecycle").get("postStart"):
-            yield f"{_step(use.task)} has a `postStart`, which does not run here: leave the step out: {fake}"
+            yield f"{step} has a `postStart`, which does not run here: leave the step out: {fake}"
     if body == "resource" and not asked.kubectl:
         from flowdsl.runtime.local.pods.jobs import why_not
 
@@ -243,16 +166,14 @@ def _refused(use: Use, asked: Asked, done: set[str]) -> Iterator[str]:
         if not what and asked.engine is not None:
             what = "runs pods that --engine gives no names to each other"
         if what:
-            yield (
-                f"{_step(use.task)} {what}: let it do so with --kubectl, or take a value for its result: {fake}"
-            )
+            yield f"{step} {what}: let it do so with --kubectl, or take a value for its result: {fake}"
     elif body == "plugin":
-        yield f"{_step(use.task)} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
+        yield f"{step} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
     elif asked.engine is None:
         for one in programs:
             if not one.get("command"):
                 yield (
-                    f"{_step(use.task)} runs the command that its image {one.get('image', '')} has: name the command "
+                    f"{step} runs the command that its image {one.get('image', '')} has: name the command "
                     f"in the manifest, run the image with --engine docker, or leave the step out: {fake}"
                 )
 
@@ -300,7 +221,7 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         for header in several(part(use.template, "http"), "headers"):
             secret = part(part(header, "valueFrom"), "secretKeyRef")
             if not secret.get("optional"):
-                yield from _object("Secret", secret, asked.secrets, _step(use.task))
+                yield from _object("Secret", secret, asked.secrets, the_step(use.task))
         pods = [use.template, *objects.bodies(part(use.template, "resource"))]
         own = {one["name"]: one for pod in pods for one in several(pod, "volumes")}
         for container in _programs(use.template):
@@ -309,14 +230,14 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
 
 def _missing_files(use: Use, made: set[str], asked: Asked) -> Iterator[str]:
     for task in called(use.template):
-        step = _step(str(task["name"]))
+        step = the_step(str(task["name"]))
         for one in several(part(task, "arguments"), "artifacts"):
             yield from _file(one, made, asked, f"the artifact `{one['name']}` of {step}")
     for one in several(part(use.template, "inputs"), "artifacts"):
-        yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
+        yield from _file(one, made, asked, f"the input `{one['name']}` of {the_step(use.task)}")
     listed = _listed(use.template)
     if _key(listed) and not any(f"{key}/".startswith(f"{_key(listed)}/") for key in made):
-        yield from _file({"name": "artifacts", **listed}, made, asked, f"the `data` of {_step(use.task)}")
+        yield from _file({"name": "artifacts", **listed}, made, asked, f"the `data` of {the_step(use.task)}")
 
 
 def _objects(container: Json, volumes: Mapping[str, Json], use: Use, asked: Asked) -> Iterator[str]:
@@ -337,7 +258,7 @@ def _objects(container: Json, volumes: Mapping[str, Json], use: Use, asked: Aske
     for word, reference, field in references:
         given = asked.config_maps if word == "ConfigMap" else asked.secrets
         if not reference.get("optional"):
-            yield from _object(word, reference, given, _step(use.task), field)
+            yield from _object(word, reference, given, the_step(use.task), field)
 
 
 def _object(
