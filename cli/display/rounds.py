@@ -144,16 +144,8 @@ def _values(of: Rounds, one: Round) -> Json:
 
 
 def rounds_text(
-    shown: Sequence[Rounds],
-    paint: Paint,
-    why: Callable[[Round], str] | None = None,
-    *,
-    everything: bool = False,
+    shown: Sequence[Rounds], paint: Paint, why: Callable[[Round], str], *, everything: bool
 ) -> str:
     """The rounds of loops as tables; `why` tells why one failed."""
     most = sys.maxsize if everything else ROUNDS
-    return "\n".join(rounds_table(one, paint, why or _said, most) for one in shown)
-
-
-def _said(one: Round) -> str:
-    return one.message
+    return "\n".join(rounds_table(one, paint, why, most) for one in shown)
