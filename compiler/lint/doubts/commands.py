@@ -73,7 +73,9 @@ _USUAL_PROGRAMS = (
 )
 _TAKES_WORDS = frozenset(_USUAL_PROGRAMS.split())
 """Programs that take each word as it is."""
-_OF_FILES = frozenset(["cat", "chmod", "chown", "cp", "head", "ls", "mv", "rm", "sort", "tail", "touch", "wc"])
+_OF_FILES = frozenset(
+    ["cat", "chmod", "chown", "cp", "head", "ls", "mv", "rm", "sort", "tail", "touch", "wc"]
+)
 """Those whose words are files."""
 _ALWAYS_SET = frozenset(("HOME", "HOSTNAME", "PATH"))
 """Variables that every container has."""

@@ -10,6 +10,7 @@ from flowdsl.compiler.lint.manifest.typed import typed
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries_at, inside, string
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.devices import is_gpu
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import has_exponent, quantity
 from flowdsl.grammar.regex import regex
@@ -43,6 +44,8 @@ _LEAST = {"memory": quantity("4Mi"), "ephemeral-storage": _SMALL, "storage": _SM
 
 _MOST_CORES = 500
 """No node has as many cores: millicores are meant."""
+_MOST_GPUS = 1000
+"""No node has as many accelerators: their number is meant, and not their memory."""
 
 _AMOUNTS = ("limits", "requests")
 _OWNERS = frozenset(("EmptyDirVolumeSource", "ResourceRequirements", "VolumeResourceRequirements"))
@@ -90,13 +93,15 @@ def _bytes(text: str) -> Decimal | None:
 
 
 def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
-    number = _NUMBER.match(text)
-    if number is None or name not in ("cpu", *_LEAST):
+    number, gpus = _NUMBER.match(text), "/" in name and is_gpu(name)
+    if number is None or (name not in ("cpu", *_LEAST) and not gpus):
         return None
     try:
         amount = quantity(text)
     except GrammarError:
         return None
+    if gpus:
+        return DoubtfulAmount(name, text, f"{amount:f} devices", "1") if amount >= _MOST_GPUS else None
     if name == "cpu":
         # A suffix of memory after a number of cores, or millicores without their `m`.
         unit = "" if Decimal(number[0]) < _MOST_CORES else "m"

@@ -255,7 +255,8 @@ def _claims(view: View) -> Iterator[Problem]:
     ]
     for path, claim in made:
         requested = "spec", "resources", "requests"
-        text = str(inside(claim, *requested).get("storage") or "")
+        size: object = inside(claim, *requested).get("storage")
+        text = "" if size is None else str(size)
         place = (*path, *requested, "storage")
         if text and "{{" not in text:
             try:
