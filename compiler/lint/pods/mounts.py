@@ -32,7 +32,7 @@ class ForeignVolume(UnknownVolume):
 
     code = "FD553"
     severity = "warning"
-    title = "volume `{name}` is not declared here; every workflow that uses the template has to"
+    title = "volume `{name}` is not declared here; every workflow that uses the template has to declare it"
     help = "declare `{name}` in `volumes` of the template"
 
 

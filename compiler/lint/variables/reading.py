@@ -64,8 +64,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
             one.start() < error.end and error.start < one.end() for one in tags
         ):
             return Read(())  # depends on the value of the tag
-        many = error.expected.startswith("at most")
-        way = "let a step make a part of it" if many else "write the expression as expr-lang has it"
+        way = _way(error, read)
         if not extra.filled and "{{" in text:
             way = "write the names of variables without braces"
         return Read((_broken(text, error, way),))
@@ -80,6 +79,23 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     )
     every = (*found, *(passed_on(text, node) if tag else ()))
     return Read(every, others, tuple(_bound(node)), needed(node), node)
+
+
+def _way(error: GrammarError, read: str) -> str:
+    """How to mend an expression that cannot be read."""
+    if error.expected.startswith("at most"):
+        return "let a step make a part of it"
+    if (meant := _OTHER_WORDS.get(read[error.start : error.end])) is not None:
+        return f"write `{meant}`"
+    if error.expected == "`:`":
+        return "add `:` and the other value, as in `a ? b : c`"
+    if _ONE_SIGN.fullmatch(error.expected):
+        return f"write {error.expected}"
+    return "write the expression as expr-lang has it"
+
+
+_OTHER_WORDS = {"AND": "and", "OR": "or", "NOT": "not"}
+_ONE_SIGN = regex(r"`[^`]+`")
 
 
 def _bound(node: t.Node) -> Iterator[t.Let]:

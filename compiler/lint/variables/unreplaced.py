@@ -159,7 +159,7 @@ def _ends(path: Path, end: tuple[str | None, ...]) -> bool:
 _TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
 _AMOUNT = "an amount with braces in it cannot be read"
 _LABEL, _NAME_OF = "the value of a label has no braces in it", "a name has no braces in it"
-_KEY, _WORD = "a key has no braces in it", "this is one of a few words"
+_KEY, _WORD = "a key has no braces in it", "the field takes only a few words"
 _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("dag", "target"), "no task is called so"),
     (("timeout",), _TIME),
