@@ -24,6 +24,7 @@ OF_YAML: tuple[Rule, ...] = (
     literal.braces,
     literal.packed,
     literal.containers,
+    literal.early,
     literal.times,
     literal.methods,
     literal.paths,

@@ -16,7 +16,7 @@ from flowdsl.compiler.lint.variables.uses import producer_of
 from flowdsl.compiler.lint.workflow.loops import no_list
 from flowdsl.compiler.lint.workflow.settings import literal_seconds
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.tree import entries_at, inside, is_list, is_mapping, pairs, string
+from flowdsl.compiler.tree import entries, entries_at, inside, is_list, is_mapping, pairs, string
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, only_tag
@@ -198,6 +198,28 @@ def containers(view: View) -> Iterator[Problem]:
                     f"`{name}` is not the name of a capability", "left out, or refused", way
                 )
                 yield Problem((*found.path, field, index), finding)
+
+
+def early(view: View) -> Iterator[Problem]:
+    """A variable of a container names those that are set before it: Kubernetes fills in no later ones."""
+    for template, place, container in view.containers:
+        listed = entries(container, "env")
+        if len(listed) < 2 or container.get("envFrom"):
+            continue
+        names = [string(each, "name") for each in listed]
+        for index, each in enumerate(listed):
+            value: object = each.get("value")
+            for named in _NAMED.finditer(value) if isinstance(value, str) else ():
+                name = named[1]
+                if name in names[index + 1 :] and name not in names[: index + 1]:
+                    found = f"`{names[index]}` gets `{named[0]}` as it is"
+                    way = f"write `{name}` before `{names[index]}`"
+                    path = (*template.path, *place, "env", index, "value")
+                    finding = TakenLiterally(found, f"`{name}` is set after it", way)
+                    yield Problem(path, finding, part=named.span())
+
+
+_NAMED = regex(r"(?<!\$)\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
 
 
 _TIMES = ("secondsAfterCompletion", "secondsAfterSuccess", "secondsAfterFailure")
