@@ -362,7 +362,7 @@ def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | 
     inner = form.forms[at]
     port = f"{name}-{port_names(form)[at]}"
     kind = t.TEXT if isinstance(inner, Mounted) else part_kind(of.type, form, key)
-    return Const(f"{IN}/{port}", t.TEXT) if isinstance(inner, File) else Param(port, kind)
+    return Const(f"{IN}/{port}", t.TEXT) if isinstance(inner, (File, Absent)) else Param(port, kind)
 
 
 def _form(name: str, forms: Mapping[str, Form]) -> Form | None:

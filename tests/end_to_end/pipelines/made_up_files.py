@@ -255,3 +255,14 @@ def configured(several: list[Options]) -> int:
         start = one.start and one.start.read_text()
         print("configured", one.rate, start, [part.read_text() for part in one.parts])
     return len(several)
+
+
+@container(image=BUSYBOX)
+def started(options: Options, number: int = 3) -> Path:
+    source = """
+        if [ -e "$START" ]; then FOUND=$(cat "$START"); else FOUND=new; fi
+        echo "started $FOUND $NUMBER"
+        printf "%s" "$FOUND" > "$OUT"
+    """
+    names = {"START": options.start, "NUMBER": number, "OUT": output()}
+    return command("sh", source=source, env=names)
