@@ -32,8 +32,20 @@ class MixedFiles(Finding):
 
     code = "FD297"
     title = "the files to choose from are kept in different places"
-    label = "one is on a volume, the other in the artifact repository"
-    help = "keep both in one place: `store` puts the files of a step on a volume, and a step can return a copy of one"
+    label = "{apart}"
+    help = "{way}"
+    places: bool = True  # false: one is what a step returns, the other is written in the pipeline
+
+    def words(self) -> dict[str, str]:
+        """The two places, and the way out."""
+        apart = "one is on a volume, the other in the artifact repository"
+        way = "keep both in one place: `store` puts the files of a step on a volume"
+        way = f"{way}, and a step can return a copy of one"
+        if not self.places:
+            apart = "one is what a step returns, the other is written here"
+            way = "let a step return the other, too"
+            way = f"{way}; or call a step with each in its branch, and choose between the results"
+        return {**super().words(), "apart": apart, "way": way}
 
 
 class IsNone(Finding):

@@ -305,7 +305,7 @@ class Carrier:
             len(undigested(form, values)[1]) == 1 for form, values in carried
         )
         if where or not single:
-            finding = MixedFiles() if mixed(carried) or not where else SourceChoice(where)
+            finding = SourceChoice(where) if where and not mixed(carried) else MixedFiles(mixed(carried))
             self.shared.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
             return PLAIN, [Const("", t.TEXT)]
         maybe = any(isinstance(choice.type, t.Maybe) for choice in flat(choices)[:-1])
