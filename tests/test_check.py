@@ -105,6 +105,9 @@ def test_every_kind_has_a_case() -> None:
         ("a: |\nb c\nd: e f\ng\n", "2:1", "indent the text of `a` further than `a` itself"),
         ('a: "b\nc: d\n', "1:4", "close the quotes that begin here"),
         ("a: [b, c\nd: e\n", "1:4", "close the bracket that begins here"),
+        ('[1, {"a": ', "1:5", "close the bracket that begins here"),
+        ("a: [{b: c}, [\n\n", "1:13", "close the bracket that begins here"),
+        ("a: [b, , c]\n", "1:8", "write the value that is missing before this sign, or leave out the sign"),
         (
             "a: *.txt\n",
             "1:4",

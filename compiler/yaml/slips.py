@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.named import NamedTuple
@@ -26,6 +27,8 @@ _BLOCK = re.compile(r"(\s*(?:- )*)([\w-]+): *[|>][-+]?\d?\s*(?:#.*)?")
 _KEY = re.compile(r"(?P<indent> *(?:- +)*)(?P<key>[\w./-]+):(?: +(?P<value>\S.*)?|$)")
 _BRACES = re.compile(r"(?:^|[:\-,\[]) *(\{\{)")
 
+_CLOSE = "close the bracket that begins here"
+
 
 def slip(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Slip | None:
     """The slip that probably makes a text invalid YAML, or None."""
@@ -43,7 +46,40 @@ def slip(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Slip | None:
         return Slip(at + 1, column + 1, "put the whole text in quotes: it ends where the quotes end")
     if "<document start>" in (error.problem or "") and not line[:column].strip():
         return Slip(at + 1, column + 1, "put `---` on a line of its own between two documents")
-    return _not_deeper(lines, at) or _joined(lines, at) or _unclosed(error) or _unlike(lines, at)
+    return (
+        _not_deeper(lines, at)
+        or _joined(lines, at)
+        or _valueless(lines, error)
+        or _unclosed(error)
+        or _unlike(lines, at)
+    )
+
+
+def _valueless(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Slip | None:
+    """Brackets in which a value is missing, or that the text ends in."""
+    mark = error.problem_mark
+    if mark is None or "flow node" not in (error.context or ""):
+        return None
+    if "\n".join(lines[mark.line :])[mark.column :].strip():
+        way = "write the value that is missing before this sign, or leave out the sign"
+        return Slip(mark.line + 1, mark.column + 1, way)
+    if (begin := _open(lines)) is None:
+        return None
+    return Slip(begin.line + 1, begin.column + 1, _CLOSE)
+
+
+def _open(lines: Sequence[str]) -> yaml.Mark | None:
+    """Where the last bracket begins that is still open at the end."""
+    import yaml
+
+    begun: list[yaml.Mark] = []
+    with suppress(yaml.YAMLError):
+        for token in yaml.scan("\n".join(lines)):
+            if isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)):
+                begun.append(token.start_mark)
+            elif isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)) and begun:
+                begun.pop()
+    return begun[-1] if begun else None
 
 
 def _unclosed(error: yaml.MarkedYAMLError) -> Slip | None:
@@ -58,7 +94,7 @@ def _unclosed(error: yaml.MarkedYAMLError) -> Slip | None:
     if "quoted scalar" in context and "end of stream" in (error.problem or ""):
         return Slip(*place, "close the quotes that begin here")
     if "flow" in context:
-        return Slip(*place, "close the bracket that begins here")
+        return Slip(*place, _CLOSE)
     if "alias" in context or "anchor" in context or "start any token" in (error.problem or ""):
         return Slip(
             *place, "put the whole text in quotes: it begins with a sign that YAML has another use for"
