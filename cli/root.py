@@ -52,12 +52,12 @@ def _named(tokens: Sequence[Token], what: str) -> str:
 
 
 def _file(hint: Any, tokens: Sequence[Token]) -> Path:
-    """Parses the path of a file to write; a trailing slash, which `Path` drops, means a folder."""
+    """Parses the path of a file to write; a trailing slash, which `Path` drops, means a folder, as dots do."""
     text = _named(tokens, "file")
     path = Path(text)
     if text == STDIN:
         raise Refused("- is not a file: name the one to write")
-    if text.endswith("/"):
+    if text.endswith("/") or path.name in ("", ".."):
         raise Refused(f"{text} is a folder: name a file in it, as {path / 'pipeline.yaml'}")
     return path
 
@@ -100,9 +100,11 @@ def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
 def _output_or_folder(hint: Any, tokens: Sequence[Token]) -> Path | None:
     """Parses the path of a file to write, or of an existing folder; None for `-`, which is standard output."""
     text = _named(tokens, "file")
-    if text.endswith("/") and not Path(text).is_dir():
+    if Path(text).is_dir():
+        return Path(text)
+    if text.endswith("/"):
         raise Refused(f"{text} is not an existing folder: make it first, or name a file")
-    return Path(text) if text.endswith("/") else _output(hint, tokens)
+    return _output(hint, tokens)
 
 
 FormatOption = Annotated[Format, Parameter(help="How to show findings.")]

@@ -58,6 +58,8 @@ USAGE = (
     ("compile", "pipeline.py", "-o", "deploy/"),
     ("compile", "pipeline.py", "-o", ""),
     ("init", ""),
+    ("get", "first", "--charts", "."),
+    ("graph", "pipeline.py", "-o", ".."),
     ("graph", "pipeline.py", "other.py"),
     ("compile", "pipeline.py", "--chek"),
     ("compile", "pipeline.py", "--unheard-of"),
