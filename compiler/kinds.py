@@ -51,6 +51,23 @@ STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "pat
 LOCATIONS = (*STORES, "git", "http", "raw", "plugin")
 """The fields that give the source of an artifact."""
 
+SECRETS = {
+    "ArtifactoryArtifact": ("password", "username"),
+    "AzureArtifact": ("accountKey",),
+    "BasicAuth": ("password", "username"),
+    "ClientCertAuth": ("clientCert", "clientKey"),
+    "GCSArtifact": ("serviceAccountKey",),
+    "GitArtifact": ("password", "sshPrivateKey", "username"),
+    "HDFSArtifact": ("krbCCache", "krbKeytab"),
+    "OAuth2Auth": ("clientID", "clientSecret", "tokenURL"),
+    "OSSArtifact": ("accessKey", "secretKey"),
+    "S3Artifact": ("accessKey", "ca", "secretKey", "sessionToken"),
+}
+"""The Secrets of artifacts by their types: of each, the field without `Secret` at its end.
+
+Source: Argo Workflows, createSecretVolumesFromArtifactLocations.
+"""
+
 
 def kind(template: dict[str, Any]) -> str:
     """The body field of a template; empty if it has none."""

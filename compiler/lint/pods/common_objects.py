@@ -191,9 +191,8 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
         )
     for field in ("labels", "annotations"):
         listed = metadata.get(field)
-        yield from _mapping(listed, f"`{field}` of the {kind}")
+        yield from _strings(listed, f"`{field}` of the {kind}")
         for key, value in listed.items() if is_mapping(listed) else ():
-            yield from _text(value, f"`{field}` of the {kind}", str(key))
             if field == "labels" and isinstance(value, str) and not is_label_value(value):
                 way = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
                 yield f"the {kind} has a label `{key}` with the value `{value}`", way
@@ -207,10 +206,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
 def _marks(metadata: Object, kind: str) -> Iterator[Flaw]:
     """The labels and annotations of the pods of an object."""
     for field in ("labels", "annotations"):
-        listed: Any = metadata.get(field)
-        yield from _mapping(listed, f"`{field}` of the pods of the {kind}")
-        for key, value in listed.items() if is_mapping(listed) else ():
-            yield from _text(value, f"`{field}` of the pods of the {kind}", str(key))
+        yield from _strings(metadata.get(field), f"`{field}` of the pods of the {kind}")
     if is_mapping(labels := metadata.get("labels")):
         texts = {str(key): value for key, value in labels.items() if isinstance(value, str)}
         for each in label_faults(texts, (), "a label", filled=True):
@@ -224,17 +220,14 @@ def _flag(value: Any, what: str) -> Iterator[Flaw]:
         yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
 
 
-def _mapping(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaw of a value that is not a mapping of strings."""
+def _strings(value: Any, what: str) -> Iterator[Flaw]:
+    """The flaws of a value that is not a mapping of strings; Go reads null as an empty one."""
     if is_list(value) or (value is not None and not is_mapping(value) and WORD not in str(value)):
         yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
-
-
-def _text(value: Any, owner: str, key: str) -> Iterator[Flaw]:
-    """The flaw of a value that is not a string."""
-    if value is not None and not isinstance(value, str):  # Go reads null as an empty string
-        way = "write text" if is_mapping(value) or is_list(value) else "put it in quotes"
-        yield f"`{key}` in {owner} is {arrived(value)}, not text", way
+    for key, each in value.items() if is_mapping(value) else ():
+        if each is not None and not isinstance(each, str):
+            way = "write text" if is_mapping(each) or is_list(each) else "put it in quotes"
+            yield f"`{key}` in {what} is {arrived(each)}, not text", way
 
 
 def _stored(body: Any) -> Iterator[Flaw]:
@@ -250,9 +243,8 @@ def _stored(body: Any) -> Iterator[Flaw]:
     yield from _flag(body.get("immutable"), f"`immutable` of the {kind}")
     for field in ("data", "stringData", "binaryData"):
         listed = body.get(field)
-        yield from _mapping(listed, f"`{field}` of the {kind}")
+        yield from _strings(listed, f"`{field}` of the {kind}")
         for key, value in listed.items() if is_mapping(listed) else ():
-            yield from _text(value, f"`{field}` of the {kind}", str(key))
             if not is_data_key(str(key)):
                 yield f"`{key}` cannot be a key of a {kind}", "use letters, digits, `-`, `_` and `.`"
             if kind == "Secret" and field == "data" and isinstance(value, str) and not _is_base64(value):

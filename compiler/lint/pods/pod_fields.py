@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import LOCATIONS
+from flowdsl.compiler.kinds import LOCATIONS, SECRETS
 from flowdsl.compiler.schema.misplaced import CONTAINERS
 from flowdsl.grammar.image import PULL_POLICIES
 from flowdsl.grammar.named import NamedTuple
@@ -201,12 +201,8 @@ NEEDED: Mapping[Field, str] = {
         (owner, f"{kept}Secret", field): f"add the {field} of the Secret"
         if field == "name"
         else "add the key in it"
-        for owner, several in (
-            ("ArtifactoryArtifact", ("password", "username")),
-            ("BasicAuth", ("password", "username")),
-            ("GitArtifact", ("password", "sshPrivateKey", "username")),
-        )
-        for kept in several
+        for owner in ("ArtifactoryArtifact", "BasicAuth", "GitArtifact")
+        for kept in SECRETS[owner]
         for field in ("key", "name")
     },
     ("GCEPersistentDiskVolumeSource", "pdName"): "add the name of the disk",

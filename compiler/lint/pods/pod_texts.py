@@ -9,6 +9,7 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import SECRETS
 from flowdsl.compiler.lint.pods.pod_fields import BUDGETS
 from flowdsl.compiler.schema.misplaced import CONTAINERS
 from flowdsl.grammar.named import NamedTuple
@@ -182,19 +183,6 @@ _CREDENTIALS = Form(
     "not the name of a volume, which Argo names after it",
     "use a Secret whose name has at most 63 lower-case letters, digits and `-`",
 )
-_KEPT = {
-    "ArtifactoryArtifact": ("password", "username"),
-    "AzureArtifact": ("accountKey",),
-    "BasicAuth": ("password", "username"),
-    "ClientCertAuth": ("clientCert", "clientKey"),
-    "GCSArtifact": ("serviceAccountKey",),
-    "GitArtifact": ("password", "sshPrivateKey", "username"),
-    "HDFSArtifact": ("krbCCache", "krbKeytab"),
-    "OAuth2Auth": ("clientID", "clientSecret", "tokenURL"),
-    "OSSArtifact": ("accessKey", "secretKey"),
-    "S3Artifact": ("accessKey", "ca", "secretKey", "sessionToken"),
-}
-"""The Secrets of artifacts. Source: Argo Workflows, createSecretVolumesFromArtifactLocations."""
 
 NAMES = frozenset(
     (
@@ -212,7 +200,7 @@ NAMES = frozenset(
 FORMS: Mapping[Field, Form] = {
     **{
         (owner, f"{kept}Secret", field): form
-        for owner, several in _KEPT.items()
+        for owner, several in SECRETS.items()
         for kept in several
         for field, form in (("key", _DATA_KEY), ("name", _CREDENTIALS))
     },

@@ -197,7 +197,7 @@ class _Kinds(Findings):
         parts = t.path(node)
         if parts is None:
             inner = node.of if isinstance(node, t.Chain) else node
-            if isinstance(inner, t.Chain | t.Name) or not isinstance(inner, t.Member):
+            if not isinstance(inner, t.Member):
                 return self.of(inner, bound) if inner is not node else "any"
             kind, key = self.of(inner.of, bound), self.of(inner.key, bound)
             if kind == "text":

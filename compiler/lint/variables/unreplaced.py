@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import BODY_OF, WORD_OF
+from flowdsl.compiler.kinds import BODY_OF, SECRETS, WORD_OF
 from flowdsl.compiler.lint.manifest.view import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
@@ -177,13 +177,6 @@ _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
 )
 """The ends of paths to texts of templates that Argo parses into other types."""
 
-_KEPT = (
-    *("accessKey", "accountKey", "ca", "clientCert", "clientID", "clientKey", "clientSecret", "krbCCache"),
-    *("krbKeytab", "password", "secretKey", "serviceAccountKey", "sessionToken", "sshPrivateKey", "tokenURL"),
-    "username",
-)
-"""Fields of artifacts that refer to Secrets, which Argo mounts as volumes."""
-
 _WORDS: tuple[tuple[str | None, ...], ...] = (
     *(("matchExpressions", None, "operator"), ("matchFields", None, "operator")),
     *(("tolerations", None, "operator"), ("tolerations", None, "effect")),
@@ -222,7 +215,7 @@ _NAMES: tuple[tuple[tuple[str | None, ...], str], ...] = (
         for owner in ("secretKeyRef", "configMapKeyRef", "secretRef", "configMapRef")
     ),
     *(((owner, "key"), _KEY) for owner in ("secretKeyRef", "configMapKeyRef")),
-    *(((f"{kept}Secret", "name"), _NAME_OF) for kept in _KEPT),
+    *(((f"{kept}Secret", "name"), _NAME_OF) for several in SECRETS.values() for kept in several),
     (("fieldRef", "fieldPath"), "a field has no braces in it"),
     (("resourceFieldRef", "resource"), "a resource has no braces in it"),
     (("image",), "an image has no braces in its name"),
