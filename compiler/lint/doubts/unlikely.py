@@ -245,7 +245,7 @@ def attempts(view: View) -> Iterator[Problem]:
         strategy = inside(owner, "retryStrategy")
         backoff = inside(strategy, "backoff")
         limit = strategy.get("limit")
-        if limit is not None and _number(limit, 1) <= (0 if len(strategy) > 1 else -1):
+        if limit is not None and _known(limit) <= (0 if len(strategy) > 1 else -1):
             reason, way = f"its `limit` is {limit}", "write a `limit` of at least 1"
             yield Problem((*path, "retryStrategy", "limit"), NeverTriedAgain(reason, way))
             continue
@@ -327,9 +327,10 @@ def _is_bound(template: Object) -> bool:
     return bool(nodes) and all(nodes) and len(set[str]().union(*nodes)) == 1
 
 
-def _number(value: object, otherwise: int) -> int:
-    text = str(value)
-    return int(text) if _INTEGER.fullmatch(text) else otherwise
+def _known(limit: object) -> int:
+    """The limit of retries, or 1 if it is known only in the run."""
+    text = str(limit)
+    return int(text) if _INTEGER.fullmatch(text) else 1
 
 
 def commands(view: View) -> Iterator[Problem]:

@@ -30,8 +30,8 @@ def users(view: View) -> Iterator[Problem]:
             continue
         yield from _root(inside(owner, "securityContext"), {}, (*path, "securityContext"))
     for template in view.templates:
-        contexts = (inside(each, "securityContext") for each, _ in view.levels(template))
-        around: Object = next(filter(None, contexts), {})
+        contexts = [inside(each, "securityContext") for each, _ in view.levels(template)]
+        around = next(filter(None, contexts), contexts[-1])
         if _is_root(around):  # which is reported there
             continue
         for place, container in template.containers:
@@ -282,7 +282,8 @@ def sysctls(view: View) -> Iterator[Problem]:
 def ports(view: View) -> Iterator[Problem]:
     """A host port belongs to one container, and equals the container port with `hostNetwork`."""
     patches = {path: patch_of(owner) for owner, path in view.owners}
-    shared = any(patches.get(path, {}).get("hostNetwork") is True for path in _above(view))
+    above = (view.path, (*view.path, "templateDefaults"))
+    shared = any(patches.get(path, {}).get("hostNetwork") is True for path in above)
     network = view.spec.get("hostNetwork") is True or shared
     for path, patch in patches.items():
         for container in entries(patch, "containers"):
@@ -305,11 +306,6 @@ def ports(view: View) -> Iterator[Problem]:
                     reason, way = "already a port of the pod", "give each container a port of its own"
                     yield Problem(path, NotForPods("`hostPort`", str(given), reason, way))
                 taken.add(key)
-
-
-def _above(view: View) -> tuple[Path, Path]:
-    """The path of the patch for all pods."""
-    return view.path, (*view.path, "templateDefaults")
 
 
 def _apart(port: Object, network: bool) -> bool:
