@@ -102,11 +102,14 @@ def unfolded(rows: list[Row]) -> Unfolded:
     made: dict[str, Callable[[Row], Stored]] = {}
     flaws: list[tuple[str, str, str]] = []
     for name in names:
-        files = [file for row in rows if isinstance(file := row.pop(name), Stored)]
+        column = [row.pop(name) for row in rows]
+        files = [file for file in column if isinstance(file, Stored)]
         first = files[0]
-        odd = next((file for file in files if _shape(file) != _shape(first)), None)
-        if odd is not None or len(files) < len(rows):
-            flaws.append((name, _said(first), _said(odd) if odd is not None else "something else"))
+        odd = next(
+            (one for one in column if not isinstance(one, Stored) or _shape(one) != _shape(first)), None
+        )
+        if odd is not None:
+            flaws.append((name, _said(first), _said(odd)))
             made[name] = partial(_filled, first, {})
             continue
         apart = [at for at in range(len(first.texts)) if not _same([file.texts[at] for file in files])]
@@ -133,8 +136,10 @@ def _shape(file: Stored) -> tuple[object, ...]:
     return file.artifact.kind, file.names, rest
 
 
-def _said(file: Stored) -> str:
+def _said(file: Expr) -> str:
     """The kind of a place, for a message: the word that made it, and its arguments."""
+    if not isinstance(file, Stored):
+        return "None" if isinstance(file, Const) and file.value is None else "something else"
     given = [name for name, value in file.artifact.words.items() if value not in (None, False)]
     return f"{file.artifact.kind}({', '.join(given)})"
 

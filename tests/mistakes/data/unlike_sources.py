@@ -23,3 +23,13 @@ def made(size: int) -> Path:
 @pipeline
 def others() -> None:
     fan_out(count, over={"text": [made(1), Volume("datasets") / "b.txt"]})
+
+
+@step(image="python:3.12-slim")
+def optional(text: Path | None) -> int:
+    return 0 if text is None else len(text.read_text())
+
+
+@pipeline
+def missing() -> None:
+    fan_out(optional, over={"text": [Http("https://example.com/a.txt"), None]})
