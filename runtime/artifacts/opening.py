@@ -13,6 +13,7 @@ from flowdsl.runtime.artifacts.sources import Local, Text
 from flowdsl.runtime.artifacts.trouble import Missing, StoreError, Unfit
 from flowdsl.runtime.artifacts.web import Web
 from flowdsl.runtime.local.places import claim_folder
+from flowdsl.runtime.local.pods.store import key_of
 from flowdsl.runtime.parts import part, several
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Opener:
             case _:
                 pass
         if self._ways.folder is not None and place.kind in STORES:
-            return Local(self._ways.folder / "artifacts", place.key.strip("/"))
+            return Local(self._ways.folder / "artifacts", key_of(place.kind, place.key).strip("/"))
         if place.kind not in KINDS:
             raise Unfit(f"it is in a store of the kind `{place.kind}`, which is not supported")
         return Bucket(self._store(place), place, self._ways.endpoint)

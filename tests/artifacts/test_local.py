@@ -68,6 +68,33 @@ def test_a_run_of_this_machine(here: Path, options: str, mounted: bool) -> None:
     assert there(here / "first") == {**WANTED, "made/return/a": b"changed"}
 
 
+@pytest.mark.parametrize(
+    "store",
+    [
+        "s3: {key: made/out}",
+        "hdfs: {addresses: [hdfs:9000], hdfsUser: me, path: /made/out}",
+        "artifactory: {url: https://repository/made/out}",
+    ],
+)
+def test_a_file_of_each_kind_of_store(here: Path, store: str) -> None:
+    (here / "work.yaml").write_text(
+        f"""
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {{name: work}}
+spec:
+  entrypoint: make
+  templates:
+  - name: make
+    script: {{image: "python:3.12-slim", command: [sh], source: echo made > /tmp/out}}
+    outputs: {{artifacts: [{{name: out, path: /tmp/out, archive: {{none: {{}}}}, {store}}}]}}
+"""
+    )
+    assert run(["run", "work.yaml", "--name", "first", "--quiet"]) == 0
+    assert run(["fetch", "first"]) == 0
+    assert list(there(here / "first").values()) == [b"made\n"]
+
+
 def test_a_run_that_is_not_there(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / ".flowdsl/runs").mkdir(parents=True)
     assert run(["fetch", "nowhere"]) == 2

@@ -113,8 +113,12 @@ def place(artifact: Json) -> tuple[str, str]:
     """The kind of store that an artifact names, and its key there; empty texts for none."""
     for kind, name in STORES.items():
         if kind in artifact:
-            key = str(part(artifact, kind).get(name) or "")
-            if kind in ("hdfs", "artifactory"):
-                key = key.partition("://")[2] or key.lstrip("/")
-            return kind, key
+            return kind, key_of(kind, str(part(artifact, kind).get(name) or ""))
     return "", ""
+
+
+def key_of(kind: str, text: str) -> str:
+    """The key here of what a kind of store names by a key, an address or an absolute path."""
+    if kind in ("hdfs", "artifactory"):
+        return text.partition("://")[2] or text.lstrip("/")
+    return text
