@@ -178,7 +178,7 @@ def _terminal(asked: ir.Distributed) -> tuple[str, str]:
 
 
 def _mastered(asked: ir.Distributed) -> tuple[str, str]:
-    return _roles("Master", 1, ("Master", "Worker"))
+    return _roles("Master", 1, ("Master", "Worker")[: asked.workers])
 
 
 def _launched(asked: ir.Distributed) -> tuple[str, str]:
