@@ -336,6 +336,7 @@ def test_a_tfjob_without_a_chief_succeeds_with_its_workers(tmp_path: Path, polic
         lock = open("/met/lock", "w")
         fcntl.flock(lock, fcntl.LOCK_EX)  # of the first, until its process has ended
         open("/met/held", "w").close()
+        time.sleep(0 if first else 0.2)  # until the end of the first is known
         sys.exit(0 if first else 1)
     """
     seen = "status.conditions.0.type == Succeeded"
