@@ -91,8 +91,9 @@ _WORDS = {
         (
             "`when`",
             "write `with when(...):`, and call the steps in its block",
-            "condition elif else if switch",
+            "condition elif if switch",
         ),
+        ("`otherwise`", "write `with otherwise():` after the block of `with when(...):`", "else"),
         ("`either`", "the value of whichever ran is `either(first, second)`", "coalesce oneof"),
         ("a list", "what `fan_out` gives is a list: pass it to a step that takes one", "collect collected"),
         ("`on_exit`", "write `with on_exit():`, and call the steps in its block", "exithandler"),

@@ -12,3 +12,11 @@ def train(rate: float) -> float:
 def nightly(rate: float = 0.1) -> None:
     with dsl.If(train(rate) > 0.5):
         train.options(name="again")(rate)
+
+
+@dsl.pipeline
+def otherwise(rate: float = 0.1) -> None:
+    with dsl.when(train(rate) > 0.5):
+        train.options(name="again")(rate)
+    with dsl.Else():
+        train.options(name="less")(rate / 10)
