@@ -173,7 +173,7 @@ def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
 
 
 @contextmanager
-def _changing(run: Found) -> Generator[None, None, None]:
+def _changing(run: Found) -> Generator[None]:
     """On an interruption inside, report that the state of the action is unknown."""
     try:
         yield

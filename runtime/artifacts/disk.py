@@ -25,7 +25,7 @@ _TAG = regex(r'"?([0-9a-f]{32})(?:-(\d+))?"?')
 
 
 @contextmanager
-def room(path: Path) -> Generator[None, None, None]:
+def room(path: Path) -> Generator[None]:
     """Converts errors of the file system below a path to those of a fetch: NoRoom, Unfit."""
     try:
         yield

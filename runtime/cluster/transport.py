@@ -101,7 +101,7 @@ class Answer:
         return getattr(self._response.connection, "sock", None)
 
     @contextmanager
-    def _cut(self) -> Generator[None, None, None]:
+    def _cut(self) -> Generator[None]:
         """End the connection when the time is over: a server that sends a byte now and then is never silent."""
         import socket
 
@@ -111,10 +111,9 @@ class Answer:
             return
 
         def shut() -> None:
+            # The method of a TLS connection would break what reads beside it.
             with suppress(OSError):
-                socket.socket.shutdown(
-                    connection, socket.SHUT_RDWR
-                )  # that of TLS breaks what reads beside it
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
         left = min(max(0.0, self._until - time.monotonic()), threading.TIMEOUT_MAX)
         timer = threading.Timer(left, shut)

@@ -18,7 +18,10 @@ LEARNING = regex(r"(?:points|round)-[1-9]\d*$")
 _LONGEST_PREFIX = 242  # bytes; a Kubernetes name has at most 253, the hash with its hyphen 11
 _FIELDS = {
     "": ("name", "default", "value", "valueFrom", "globalName", "enum", "description"),
-    "valueFrom": ("path", "event", "supplied", "configMapKeyRef", "default", "expression"),
+    "valueFrom": (
+        *("path", "jsonPath", "jqFilter", "event", "parameter", "supplied", "configMapKeyRef", "default"),
+        "expression",
+    ),
     "configMapKeyRef": ("name", "key", "optional"),
 }
 """The fields of a parameter, and of what is in it, in Argo's order."""
