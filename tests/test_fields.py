@@ -16,7 +16,7 @@ from flowdsl.compiler.schema.table import fields, is_type, kinds
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.compiler.written_as import Kind
 from flowdsl.places.place import Span
-from tools.fields import LANGUAGE, PAGE, ROOTS, page, patch, paths, reach, written
+from tools.fields import LANGUAGE, PAGE, ROOTS, WHOLE, page, patch, paths, reach, written
 
 PLACE = Span("pipeline.py", 1, 1, 1, 1)
 BASE = """
@@ -37,7 +37,9 @@ def test_the_page_is_current() -> None:
 
 
 def test_the_words_of_the_language_write_what_is_said() -> None:
-    assert set(LANGUAGE) <= set(written())
+    fields_written = set(written())
+    assert set(LANGUAGE) <= fields_written
+    assert set(WHOLE) <= {kind for kind, _ in fields_written}
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 `python -m tools.fields` writes it; with `--check` it only tells whether the page is current. Which option writes a
 field is not declared but found: the examples and the cases of the tests are compiled, and the origins of what comes out
-name the option. Only the words of the language that are no options are listed here, for fields that the compiler was
-seen to write.
+name the option. Only the words of which the origins say nothing, most of them no options, are listed here, for fields
+that the compiler was seen to write.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from flowdsl.compiler.argo.patch import CRON, METADATA, SPEC, TASK, TEMPLATE
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from flowdsl.compiler.options import STEP_OPTIONS
+from flowdsl.compiler.options import KINDS
 from flowdsl.compiler.options.pipeline import READERS
 from flowdsl.compiler.schema.table import fields, is_type, kinds, required, rules
 from flowdsl.compiler.tree import is_list, is_mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PAGE = DOCS / "guide" / "argo-fields.md"
 SOURCES = ("tests/lowering/*.py", "tests/objects/*.py", "examples/*/pipeline.py")
-OPTIONS = frozenset({*STEP_OPTIONS, *READERS}) - {"argo"}
+OPTIONS = {*READERS, *(option for options in KINDS.values() for option in options)} - {"argo"}
 
 #: The roots of patches: the fields of the option itself, or of one of its entries.
 ROOTS: Mapping[str, Target] = {
@@ -45,51 +45,100 @@ ROOTS: Mapping[str, Target] = {
     "cron": CRON,
 }
 
-#: The words that are no options, by the field that they write. A test fails for one that is not written.
+#: The words that the origins do not name, by the field that they write. A test fails for one that is not written.
 LANGUAGE: Mapping[Field, str] = {
     ("Arguments", "artifacts"): "arguments of a call",
     ("Arguments", "parameters"): "arguments of a call, parameters of the pipeline",
+    ("Artifact", "archive"): "`archive`",
+    ("Artifact", "azure"): "`Azure`",
     ("Artifact", "from"): "a file as an argument",
+    ("Artifact", "gcs"): "`GCS`",
+    ("Artifact", "git"): "`Git`",
+    ("Artifact", "http"): "`Http`",
     ("Artifact", "optional"): "`Path | None`",
     ("Artifact", "path"): "a `Path` as a parameter or result",
-    ("Artifact", "s3"): "a file that crosses a loop, a branch or a pipeline",
+    ("Artifact", "raw"): "`Raw`",
+    ("Artifact", "s3"): "`S3`, a file that crosses a loop, a branch or a pipeline",
     ("Container", "args"): "`command`",
     ("Container", "command"): "`command`",
     ("Container", "env"): "`command(env=)`",
     ("Container", "volumeMounts"): "`Volume`",
     ("DAGTask", "arguments"): "arguments of a call",
-    ("DAGTask", "continueOn"): "`sweep`",
+    ("DAGTask", "continueOn"): "`may_fail`, `fan_out(keep_going=)`, `sweep`",
     ("DAGTask", "depends"): "data flow, `after`",
     ("DAGTask", "name"): "the variable of a result, `name`",
     ("DAGTask", "template"): "the call of a step",
+    ("DAGTask", "templateRef"): "`@call_template`",
     ("DAGTask", "when"): "`when`, `unless`, `otherwise`",
     ("DAGTask", "withItems"): "`fan_out`, `sweep`",
     ("DAGTask", "withParam"): "`fan_out` over a value of the run",
+    ("DAGTemplate", "tasks"): "`@pipeline`",
+    ("EmbeddedMetadata", "name"): "`NewVolume`",
     ("Inputs", "artifacts"): "parameters of a function",
     ("Inputs", "parameters"): "parameters of a function",
     ("ObjectMeta", "name"): "`name`",
     ("Outputs", "artifacts"): "the result of a function",
     ("Outputs", "parameters"): "the result of a function",
     ("PersistentVolumeClaimVolumeSource", "claimName"): "`Volume`",
+    ("ResourceTemplate", "action"): "`@resource`",
+    ("ResourceTemplate", "manifest"): "`manifest`",
+    ("ResourceTemplate", "manifestFrom"): "`manifest`",
     ("ScriptTemplate", "source"): "the source of a function",
     ("ScriptTemplate", "volumeMounts"): "`Volume`",
+    ("Template", "affinity"): "`placement`",
     ("Template", "container"): "`@container`",
     ("Template", "dag"): "`@pipeline`",
+    ("Template", "http"): "`@http`",
     ("Template", "inputs"): "parameters of a function",
     ("Template", "name"): "the name of a function",
+    ("Template", "nodeSelector"): "`pool`, `spot`",
     ("Template", "outputs"): "the result of a function",
     ("Template", "parallelism"): "`fan_out(parallel=)`, `sweep(parallel=)`",
+    ("Template", "resource"): "`@resource`",
     ("Template", "script"): "`@step`",
+    ("Template", "suspend"): "`@approve`",
+    ("Template", "tolerations"): "`pool`, `spot`",
     ("ValueFrom", "expression"): "what a pipeline returns",
+    ("ValueFrom", "jqFilter"): "`manifest`",
+    ("ValueFrom", "jsonPath"): "`manifest`",
     ("ValueFrom", "parameter"): "what a pipeline returns",
     ("ValueFrom", "path"): "the result of a function",
+    ("ValueFrom", "supplied"): "`@approve`",
     ("Volume", "persistentVolumeClaim"): "`Volume`",
     ("VolumeMount", "mountPath"): "`Volume`",
     ("VolumeMount", "readOnly"): "`Volume`",
     ("WorkflowSpec", "arguments"): "parameters of the pipeline",
     ("WorkflowSpec", "entrypoint"): "`@pipeline`",
+    ("WorkflowSpec", "onExit"): "`on_exit`, `on_failure`",
     ("WorkflowSpec", "templates"): "steps and pipelines",
+    ("WorkflowSpec", "volumeClaimGC"): "`NewVolume`",
+    ("WorkflowSpec", "volumeClaimTemplates"): "`NewVolume`",
     ("WorkflowSpec", "volumes"): "`Volume`",
+}
+
+#: Such words by the type of which they write all fields that are written.
+WHOLE: Mapping[str, str] = {
+    "ArchiveStrategy": "`archive`",
+    "AzureArtifact": "`Azure`",
+    "BasicAuth": "`Http`",
+    "ContinueOn": "`may_fail`, `fan_out(keep_going=)`, `sweep`",
+    "GCSArtifact": "`GCS`",
+    "GitArtifact": "`Git`",
+    "HTTP": "`request`",
+    "HTTPArtifact": "`Http`",
+    "HTTPAuth": "`Http`",
+    "HTTPHeader": "`request`",
+    "HTTPHeaderSource": "`request`",
+    "Header": "`Http`",
+    "ManifestFrom": "`manifest`",
+    "PersistentVolumeClaim": "`NewVolume`",
+    "PersistentVolumeClaimSpec": "`NewVolume`",
+    "RawArtifact": "`Raw`",
+    "S3Artifact": "`S3`",
+    "TarStrategy": "`archive`",
+    "TemplateRef": "`@call_template`",
+    "VolumeClaimGC": "`NewVolume`",
+    "VolumeResourceRequirements": "`NewVolume`",
 }
 
 
@@ -282,7 +331,7 @@ def _order() -> Iterator[str]:
 
 def _said(kind: str, field: str, options: set[str]) -> str:
     words = [f"`{option}`" for option in sorted(options)]
-    language = LANGUAGE.get((kind, field))
+    language = LANGUAGE.get((kind, field)) or WHOLE.get(kind)
     return ", ".join([*words, *([language] if language else [])]) or "flowdsl"
 
 

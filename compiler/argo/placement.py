@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PLACES = ("nodeSelector", "affinity", "tolerations", "schedulerName")
 """The fields that Argo takes from the workflow if a template does not set them."""
 
+OF_OTHERS = frozenset(("podAffinity", "podAntiAffinity"))
+"""The parts of an affinity that are about the nodes of other pods."""
+
 PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
 """Labels of pods: of all that are packed, and of those of one template that are spread."""
 

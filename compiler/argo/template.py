@@ -101,6 +101,8 @@ class Writer:
         if placed:
             fields = placement.fields(settings.placement, template.name)
             self.origins.write(found, placement.beside(fields, self.everywhere, template.places), template)
+            for part in placement.OF_OTHERS & found.get("affinity", {}).keys():
+                self.origins.option(found["affinity"], part, template, "placement")
         spot = settings.placement.spot and not settings.daemon.on  # a new daemon would have another address
         if settings.control is not USUAL.control or spot:
             self.origins.write(found, control.fields(settings.control, spot=spot), template)

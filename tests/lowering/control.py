@@ -31,7 +31,7 @@ def score(size: int) -> int:
     return size + 1
 
 
-@pipeline(locks=[Mutex("inner")], parallelism=2, ttl=60)
+@pipeline(locks=[Mutex("inner", namespace="ml")], parallelism=2, ttl=60)
 def part(size: int) -> int:
     return score.options(retries=Retry(1, wait=10, messages=["{"]))(train(size))
 

@@ -15,7 +15,7 @@ def load(table: str) -> int:
     return len(table)
 
 
-@container(image="busybox:1.37.0", workdir="/data", labels={"team": "search"})
+@container(image="busybox:1.37.0", image_pull_policy="Always", workdir="/data", labels={"team": "search"})
 def show(rows: int) -> None:
     command("echo", rows)
 

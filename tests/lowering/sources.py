@@ -46,8 +46,9 @@ def sources(month: str = "2026-11", base: Path = BASE, texts: list[Path] = [DATA
     amazon = count(S3("raw", "datasets", region="eu-central-1", archive="none") / month / "reviews.txt")
     google = count(GCS(f"raw/{month}", "datasets", credentials=Secret("google", "key.json")))
     azure = count(Azure("raw.zip", "datasets", "https://example.blob.core.windows.net", archive="zip"))
+    count.options(name="of-account")(Azure("raw", "datasets", "https://example.blob.core.windows.net", account_key=Secret("azure", "key")))
     git = count(Git("git@example.com:team/data.git", month, depth=1, submodules=False, insecure=True, ssh_key=Secret("git", "key")))
-    count.options(name="of-branch")(Git("https://example.com/team/data.git", branch="main"))
+    count.options(name="of-branch")(Git("https://example.com/team/data.git", branch="main", username=Secret("git", "user"), password=Secret("git", "token")))
     web = count(
         Http(
             f"https://example.com/{month}.txt",
