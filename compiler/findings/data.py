@@ -196,7 +196,10 @@ class UnlikeSources(Finding):
     code = "FD637"
     title = "the items of `{parameter}` come from different kinds of places"
     label = "{one} and {other}"
-    help = "take them from one kind of place, with the same secrets and options; only strings may differ"
+    help = (
+        "take them from one kind of place, with the same secrets and options, so that only strings differ; or call "
+        "the step for each in Python's own `for`"
+    )
     parameter: str
     one: str
     other: str

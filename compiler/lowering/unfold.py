@@ -22,7 +22,7 @@ from flowdsl.compiler.forms import (
 )
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Many, Stored
+from flowdsl.values.expr import Const, Expr, Many, OnVolume, Stored
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -138,8 +138,10 @@ def _shape(file: Stored) -> tuple[object, ...]:
 
 def _said(file: Expr) -> str:
     """The kind of a place, for a message: the word that made it, and its arguments."""
+    if isinstance(file, OnVolume):
+        return said(Mounted(()))
     if not isinstance(file, Stored):
-        return "None" if isinstance(file, Const) and file.value is None else "something else"
+        return said(Absent()) if isinstance(file, Const) and file.value is None else "something else"
     given = [name for name, value in file.artifact.words.items() if value not in (None, False)]
     return f"{file.artifact.kind}({', '.join(given)})"
 

@@ -33,3 +33,4 @@ def optional(text: Path | None) -> int:
 @pipeline
 def missing() -> None:
     fan_out(optional, over={"text": [Http("https://example.com/a.txt"), None]})
+    fan_out(count, over={"text": [Http("https://example.com/a.txt"), Volume("datasets") / "b.txt"]})
