@@ -64,7 +64,7 @@ class IsNone(Finding):
         """The fields, and the way out."""
         ways = ["give the value a default with `either(value, default)`"] if self.default else []
         if self.files:
-            ways.append("pass it to a step that takes it as it is, or returns whether it is there as a bool")
+            ways.append("pass it to a step that takes it as it is, or returns as a bool whether it is there")
         else:
             ways.append(f"use `when(value {self.operator} None)`")
         return {**super().words(), "way": ", or ".join(ways)}

@@ -213,7 +213,7 @@ class CannotOperate(Finding):
                 "let a step take both, compare them and return a bool: their texts do not compare as they do"
             )
         elif self.files:
-            way = "pass it to a step that takes it as it is, or returns whether it is there as a bool"
+            way = "pass it to a step that takes it as it is, or returns as a bool whether it is there"
         elif any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:
