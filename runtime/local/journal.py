@@ -161,11 +161,16 @@ def read(path: Path) -> Contents:
         lines: list[Json] = [json.loads(line) for line in data[:whole].splitlines()]
     except ValueError as error:
         raise RunError(f"{path}: a line is not JSON: {error}") from None
-    if not lines or lines[0].get("version") != _VERSION:
-        raise RunError(f"{path} is not the journal of a run, or of another version of flowdsl")
-    header, *rest = lines
-    inputs = Inputs(*(header[field] for field in Inputs._fields))
-    caches = {
-        name: {key: Entry(*one) for key, one in entries.items()} for name, entries in header["cache"].items()
-    }
-    return Contents(inputs, caches, [event_of(line) for line in rest], whole)
+    try:
+        if not lines or lines[0].get("version") != _VERSION:
+            raise RunError(f"{path} is not the journal of a run, or of another version of flowdsl")
+        header, *rest = lines
+        inputs = Inputs(*(header[field] for field in Inputs._fields))
+        caches = {
+            name: {key: Entry(*one) for key, one in entries.items()}
+            for name, entries in header["cache"].items()
+        }
+        past = [event_of(line) for line in rest]
+    except (AttributeError, KeyError, TypeError):
+        raise RunError(f"{path} is damaged: a line of it is not what flowdsl writes") from None
+    return Contents(inputs, caches, past, whole)

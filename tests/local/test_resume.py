@@ -154,6 +154,36 @@ def test_what_has_happened_is_read_as_it_was(past: list[events.Event], rest: str
         assert journal.read(path) == (inputs, {}, past, len(whole))
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "a line is not JSON"),
+        ("[1]", "is damaged"),
+        ('{"version":0}', "of another version of flowdsl"),
+        ('{"version":1}', "is damaged"),
+        (
+            '{"version":1,"manifest":{},"references":[],"config":{},"settings":{},"cache":{"a":{"b":1}}}',
+            "is damaged",
+        ),
+    ],
+)
+def test_a_journal_that_nobody_wrote_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text(f"{text}\n")
+    with pytest.raises(RunError, match=message):
+        journal.read(path)
+
+
+@pytest.mark.parametrize("line", ["7", "{}", '{"event":"none"}', '{"event":"ended","now":1}'])
+def test_an_event_that_nobody_wrote_is_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal.begin(path, Inputs({}, [], {}, {}), {}).close()
+    with path.open("a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(RunError, match="is damaged"):
+        journal.read(path)
+
+
 ALL = 'done\n["0","1","4","9","16","25"]'
 
 
