@@ -13,7 +13,7 @@ import pytest
 
 from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.local.pods.expansion import carried, expanded
-from tests.local.harness import Harness, harness, result, sh
+from tests.local.harness import Harness, harness, result, sh, until
 
 Json = dict[str, Any]
 
@@ -346,6 +346,16 @@ def test_a_container_of_a_set_is_tried_again_with_the_files_that_it_wrote(pods: 
     group["retryStrategy"]["retries"] = 2
     assert pods.run(template).phase == "Failed"
     assert pods.shell(f"test ! -e {place}/x").phase == "Succeeded"
+
+
+def test_the_log_of_a_container_that_is_tried_again_is_there_while_it_runs(pods: Harness) -> None:
+    text = "test -e /tmp/x || { : > /tmp/x; exit 1; }; echo again; sleep 60"
+    containers = [{"name": "main", "command": ["sh", "-c", text]}]
+    group: Json = {"retryStrategy": {"retries": "2", "duration": "1ms"}, "containers": containers}
+    pods.start({"containerSet": group})
+    until(lambda: pods.log() == "again\n", seconds=20)
+    pods.stop()
+    assert pods.ended()["one"].phase == "Failed"
 
 
 def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Harness) -> None:

@@ -229,6 +229,8 @@ class Supervisor(Processes):
         if do == "run":
             before = self.jobs.pop(what["what"].get("in"), None)
             if before is not None:
+                with self.spawning:
+                    self.lasting.add(what["what"]["id"])
                 before.following = what["what"]
                 before.freed.release()
                 return []
