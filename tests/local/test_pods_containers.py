@@ -358,6 +358,19 @@ def test_the_log_of_a_container_that_is_tried_again_is_there_while_it_runs(pods:
     assert pods.ended()["one"].phase == "Failed"
 
 
+def test_no_container_is_tried_again_in_a_pod_that_has_ended(pods: Harness) -> None:
+    missing = {"name": "X", "valueFrom": {"secretKeyRef": {"name": "t", "key": "k"}}}
+    containers: list[Json] = [
+        {"name": "a", "command": ["sh", "-c", "echo try; exit 1"]},
+        {"name": "b", "command": ["sh", "-c", "sleep 0.2"]},
+        {"name": "c", "command": ["sh", "-c", ":"], "env": [missing], "dependencies": ["b"]},
+    ]
+    group: Json = {"retryStrategy": {"retries": "5", "duration": "500ms"}, "containers": containers}
+    assert pods.run({"containerSet": group}).phase == "Error"
+    time.sleep(1)
+    assert pods.log(container="a") == "try\n"
+
+
 def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Harness) -> None:
     whole = "containers: [{name: main, env: [{name: A, value: one}, {name: B, value: zero}]}]"
     patch = '{"containers":[{"name":"main","workingDir":"/place","env":[{"name":"B","value":"two"}]}]}'

@@ -297,11 +297,13 @@ class Pod:
 
     def _again(self, unit: Unit, failed: Program) -> None:
         """Start a container again: Argo its program in the same container, a workload a pod of its own."""
-        _pause(self.shape.pause, lambda: self._is_ending)
+        _pause(self.shape.pause, lambda: self.over or self._is_ending)
 
         def begin() -> None:
-            if self._is_ending or self.leads is not None:
+            if self.over or self._is_ending or self.leads is not None:
                 failed.free()
+            if self.over:
+                return
             if self._is_ending:
                 self._ended(unit, Way(143))
             else:
@@ -359,15 +361,13 @@ class Pod:
             self._take(False)
 
     def _take(self, logs: bool) -> None:
-        """Collect the outputs, remove files that are no longer needed, and report how the pod ended."""
+        """Collect the outputs, and report how the pod ended."""
         try:
             outcome = ending.outcome(self.shape, self.ways, self._taken(logs))
         except OSError as error:
             outcome = Outcome("Error", in_executor("wait", of_the_step(error)))
         if self.start.template.get("daemon") and outcome.phase == "Succeeded":
             outcome = outcome._replace(phase="Failed")
-        for one in self.programs.values():
-            one.free()
         if self.refusal is not None:
             outcome = self.refusal
         self.end(outcome)
@@ -395,12 +395,14 @@ class Pod:
         return taken
 
     def end(self, outcome: Outcome) -> None:
-        """Report how the pod ended, once."""
+        """Give back its files, and report how the pod ended, once."""
         with self.context.lock:
             self.over = True
             if self.done:
                 return
             self.done = True
+        for one in self.programs.values():
+            one.free()
         if self.stopped:
             outcome = outcome._replace(phase="Failed", message=self.stopped)
         if self.inputs or self.shape.volumes or not self.shape.alone:
