@@ -89,7 +89,7 @@ def seen(view: View) -> Iterator[Problem]:
     """
     for template in view.templates:
         beside = [each for each in template.containers if each[0][0] in ("initContainers", "sidecars")]
-        if not beside or view.is_patched(template):
+        if not beside or not template.is_pod or view.is_patched(template):
             continue
         inputs = entries(template.data, "inputs", "artifacts")
         artifacts = [
