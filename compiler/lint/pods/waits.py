@@ -162,7 +162,7 @@ _STATUSES = {
         replicas=("pytorchReplicaSpecs", "OnFailure"),
     ),
     "RayJob": _Status(
-        regex(r"ray\.io/"),
+        regex(r"ray\.io/v1$"),
         {
             "jobDeploymentStatus": (
                 *("Initializing", "Running", "Complete", "Failed", "ValidationFailed"),

@@ -1,4 +1,4 @@
-"""Tasks that Argo never starts: the task before them was a cache hit, which leaves no node to follow."""
+"""Tasks that Argo loses: the one before was a cache hit, which leaves no node to follow, so the run never ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RetriedCache(Finding):
 
 
 def lost(view: View) -> Iterator[Problem]:
-    """No task depends only on memoized templates with retries: after a cache hit, it would never start.
+    """No task depends only on memoized templates with retries: after a cache hit, it runs, but the graph never ends.
 
     A cache hit creates the retry node alone, without attempts, and Argo attaches the next node to the last of
     these; for graphs and loops, to their last nodes. Steps are attached to their group if there is nothing else.
