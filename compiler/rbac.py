@@ -18,7 +18,7 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.view import Template
+    from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.tree import Object, Path
 
 RBAC = "rbac.authorization.k8s.io"

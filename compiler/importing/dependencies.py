@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal
 
 from flowdsl.compiler.findings.importing import Otherwise
-from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.lint.manifest.template import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.depends import CONTENT, LOOP_RESULTS, RESULTS, depends, holds

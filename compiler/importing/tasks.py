@@ -21,7 +21,7 @@ from flowdsl.compiler.importing.sources import FETCHED, source
 from flowdsl.compiler.importing.tagged import pieces, value_of, way_out
 from flowdsl.compiler.importing.texts import constant
 from flowdsl.compiler.kinds import LOCATIONS
-from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.lint.manifest.template import LOOPS
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.tree import inside, is_mapping
 from flowdsl.grammar.template import only_tag, references, tags

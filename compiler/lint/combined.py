@@ -15,7 +15,8 @@ from flowdsl.grammar.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.combined import NONE, Guest, beside
-from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.workflow.passed_values import composed
 from flowdsl.compiler.tree import is_list, is_mapping, pairs, put, value_at
 from flowdsl.grammar.named import NamedTuple

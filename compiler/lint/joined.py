@@ -12,7 +12,8 @@ from flowdsl.compiler.tree import inside, is_list, is_mapping, string
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 

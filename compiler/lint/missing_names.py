@@ -14,7 +14,8 @@ from flowdsl.compiler.lint.workflow.dependencies import UndefinedTask
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
 

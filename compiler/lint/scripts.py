@@ -13,7 +13,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flowdsl.compiler.lint.manifest.view import Template
+    from flowdsl.compiler.lint.manifest.template import Template
 
 POSIX_SHELLS = frozenset(("sh", "bash", "ash", "dash"))
 """The shells whose scripts the rules read: others expand words and options of `echo` in their own ways."""

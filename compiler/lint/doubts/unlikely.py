@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import is_secret
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.pods.bodies import NoCommand
 from flowdsl.compiler.lint.pods.nodes import TERMS
 from flowdsl.compiler.lint.workflow.settings import literal_seconds

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.template import callees
 from flowdsl.compiler.tree import inside
 from flowdsl.grammar.labels import PREFIX, SCHEDULED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
 
 ALWAYS: frozenset[str] = frozenset(
     (

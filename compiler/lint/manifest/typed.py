@@ -12,7 +12,8 @@ from flowdsl.grammar.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 

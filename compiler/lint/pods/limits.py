@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.pods.untyped import containers_in
 from flowdsl.compiler.ports import SCRIPT
 from flowdsl.compiler.problem import Problem
@@ -26,7 +26,8 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 KIB = 1024

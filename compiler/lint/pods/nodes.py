@@ -18,7 +18,8 @@ from flowdsl.grammar.template import is_filled
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -19,7 +19,8 @@ from flowdsl.grammar.template import may_be_variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.manifest.typed import typed, typed_below
-from flowdsl.compiler.lint.manifest.view import Template
 from flowdsl.compiler.lint.pods.findings import Alternatives, Incomplete, NotForPods
 from flowdsl.compiler.lint.pods.pod_fields import NEEDED, NEVER_EMPTY, ONE_OF, RANGES, WORDS
 from flowdsl.compiler.lint.pods.pod_rules import OWN, last_field, title

@@ -20,8 +20,9 @@ from flowdsl.grammar.template import only_tag, tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.lint.manifest.typed import Typed
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 

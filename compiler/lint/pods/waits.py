@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object
     from flowdsl.grammar.condition import Requirement
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import Template, callees
+from flowdsl.compiler.lint.manifest.template import Template, callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, inside
 from flowdsl.diagnostic import Finding
@@ -14,7 +14,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 

@@ -12,7 +12,8 @@ from flowdsl.diagnostic import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
 
 
 class NeverLeft(Finding):

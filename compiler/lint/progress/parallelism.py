@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import Template, callees
+from flowdsl.compiler.lint.manifest.template import Template, callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.depends import asks, depends, holds
@@ -16,7 +16,8 @@ from flowdsl.grammar.depends import asks, depends, holds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
-from flowdsl.compiler.lint.manifest.view import has_location
+from flowdsl.compiler.lint.manifest.template import has_location
 from flowdsl.compiler.lint.variables.arguments import has_value
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.scope import misspelt
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import TypeGuard
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 _FORBIDDEN = ("path", "jsonPath", "parameter", "expression")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.view import without_key
+from flowdsl.compiler.lint.manifest.template import without_key
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, entries_at, inside, names_of, string
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import TypeGuard
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import Template, callees
+from flowdsl.compiler.lint.manifest.template import Template, callees
 from flowdsl.compiler.lint.variables.texts import naming
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import inside, string
@@ -18,7 +18,8 @@ from flowdsl.diagnostic import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Path
 
 

@@ -26,7 +26,8 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object, Path
     from flowdsl.diagnostic import Finding

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.globals import global_outputs
-from flowdsl.compiler.lint.manifest.view import LOOPS, callees
+from flowdsl.compiler.lint.manifest.template import LOOPS, callees
 from flowdsl.compiler.lint.variables.findings import LiteralTag
 from flowdsl.compiler.lint.variables.texts import naming, plain_tags
 from flowdsl.compiler.lint.variables.unreplaced import unreplaced
@@ -22,7 +22,8 @@ from flowdsl.grammar.template import only_tag
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Path
 

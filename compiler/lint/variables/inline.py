@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF, PROGRAM_BODIES
-from flowdsl.compiler.lint.manifest.view import RESULTS
+from flowdsl.compiler.lint.manifest.template import RESULTS
 from flowdsl.compiler.lint.variables.findings import UnknownVariable
 from flowdsl.compiler.lint.variables.texts import strings
 from flowdsl.compiler.lint.variables.uses import Spot, producer_of
@@ -19,7 +19,8 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part, Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.grammar.template import Reference, Tag

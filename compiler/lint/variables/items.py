@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.manifest.items import Survey
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.grammar.functions import Kind

@@ -20,7 +20,8 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part, Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.grammar.template import Tag

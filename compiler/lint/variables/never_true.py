@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF
 from flowdsl.compiler.lint.manifest.dag import inner_first
-from flowdsl.compiler.lint.manifest.view import callees
+from flowdsl.compiler.lint.manifest.template import callees
 from flowdsl.compiler.lint.variables.hyphens import as_dotted
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.lint.variables.uses import loop_of
@@ -20,7 +20,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
 
 _COMPARED = regex(
     r"""

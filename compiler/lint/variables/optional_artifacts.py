@@ -13,7 +13,8 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Path
 
 Input = tuple[int, str]

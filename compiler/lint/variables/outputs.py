@@ -40,7 +40,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template, View
+    from flowdsl.compiler.lint.manifest.template import Call, Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.lint.variables.failures import Skip
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path

@@ -16,7 +16,8 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, may_be_variable
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.diagnostic import Finding
 
 RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duration", "lastRetry.message")

@@ -11,7 +11,7 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template
+    from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Path
 

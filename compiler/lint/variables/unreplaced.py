@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF, SECRETS, WORD_OF
-from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.lint.manifest.template import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
 from flowdsl.compiler.lint.variables.texts import strings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import BODY_OF, WORD_OF
-from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.lint.manifest.template import LOOPS
 from flowdsl.compiler.lint.variables.findings import (
     LoopArtifact,
     NeverThere,
@@ -22,7 +22,7 @@ from flowdsl.grammar.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, Template
+    from flowdsl.compiler.lint.manifest.template import Call, Template
     from flowdsl.compiler.lint.variables.typing import Use
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Path

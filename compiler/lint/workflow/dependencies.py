@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
-from flowdsl.compiler.lint.manifest.view import Template
+from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.workflow.passed_values import composed, never_filled
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Unknown, suggest

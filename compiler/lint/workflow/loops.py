@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.manifest.view import LOOPS
+from flowdsl.compiler.lint.manifest.template import LOOPS
 from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import from_json, inside, string
 from flowdsl.diagnostic import Finding
@@ -15,7 +15,8 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object, Path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.manifest.view import by_name
+from flowdsl.compiler.lint.manifest.template import by_name
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding
@@ -23,7 +23,8 @@ from flowdsl.grammar.template import TAG, may_be
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Template, View
+    from flowdsl.compiler.lint.manifest.template import Template
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
 LONGEST_NAMES = {"CronWorkflow": 52}

@@ -13,7 +13,8 @@ from flowdsl.grammar.error import GrammarError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.grammar.depends import Operand
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.manifest.globals import sample
-from flowdsl.compiler.lint.manifest.view import DEEPEST, Template
+from flowdsl.compiler.lint.manifest.template import Template
+from flowdsl.compiler.lint.manifest.view import DEEPEST
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
 from flowdsl.compiler.lint.workflow.labels import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.workflow.loops import (
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object, Path
 
     _Followed = tuple[int, str]

@@ -26,7 +26,8 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Object
 
 _TAG = regex(r"\{\{\s*([\w.-]+)\s*\}\}")

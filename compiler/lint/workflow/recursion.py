@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles, inner_first
-from flowdsl.compiler.lint.manifest.view import DEEPEST, Template, callees
+from flowdsl.compiler.lint.manifest.template import Template, callees
+from flowdsl.compiler.lint.manifest.view import DEEPEST
 from flowdsl.compiler.lint.workflow.constant_conditions import holds
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.lint.workflow.passed_values import composed
@@ -20,7 +21,8 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.manifest.view import Call, View
+    from flowdsl.compiler.lint.manifest.template import Call
+    from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.tree import Path
 
 
