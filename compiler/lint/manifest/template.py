@@ -20,7 +20,7 @@ from flowdsl.compiler.kinds import (
     STORES,
 )
 from flowdsl.compiler.lint.manifest.dag import Dag
-from flowdsl.compiler.tree import compact, entries, entries_at, inside, string
+from flowdsl.compiler.tree import compact, entries_at, inside, string
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import only_tag
 
@@ -135,7 +135,7 @@ class Template:
         for path, group in groups:
             for field in ("containers", "initContainers", "sidecars"):
                 if field in group:
-                    found += (((*path, field, i), each) for i, each in enumerate(entries(group, field)))
+                    found += entries_at(group, path, field)
         return found
 
     @cached_property
