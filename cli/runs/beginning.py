@@ -31,7 +31,7 @@ from flowdsl.runtime.parts import several
 from flowdsl.runtime.phases import over
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.cli.runs.options import Again, New, Options
@@ -117,7 +117,8 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
     options = replace(options, fakes=faking.fakes(options.fakes, tasks, found.program, folder / "faked"))
     fakes = _fakes(folder, manifest, options)
     part = _whole(manifest) if before is None else _part(manifest, before, folder, found.again, options)
-    fakes.check(steps(part.manifest, found.references))
+    tasks = steps(part.manifest, found.references)
+    fakes.check(tasks)
     files = given.paths(options.artifacts, "--artifact") | part.files | asked.files
     options = options.with_artifacts(parameters.stand_for(part.manifest, files))
     data = _data(options)
@@ -128,7 +129,7 @@ def _begun(found: Found, options: Options, refused: contextlib.ExitStack) -> Rea
         raise RunError(_together(verdict.refusals))
     pods = _pods(part.manifest, options, data, before)
     settings = {**options.kept(), **_known(found), **part.settings}
-    notes = [*_left(found), *_as_before(found.again, pairs, part), *verdict.notes]
+    notes = [*_left(found), *_as_before(found.again, pairs, part), *_in_vain(part, tasks), *verdict.notes]
     notes += _make_room(options.folder, mounts, part.taken)
     stand_ins = [fakes, *([part.taken] if part.taken and found.again.since else ())]
     inputs = Inputs(part.manifest, found.references, data.config_maps, settings)
@@ -216,6 +217,14 @@ def _as_before(again: Again, pairs: Mapping[str, str], part: _Part) -> list[str]
         for name in pairs
         if name in own or not asked
     ]
+
+
+def _in_vain(part: _Part, tasks: Collection[str]) -> list[str]:
+    """An earlier run of which nothing is taken, as it has no other step that this workflow has."""
+    if not part.skipped or not part.skipped.isdisjoint(tasks):
+        return []
+    before, *_ = part.settings["from"]
+    return [f"nothing is taken from {before}: it has none of the other steps of this workflow, so they run"]
 
 
 def _known(found: Found) -> Json:

@@ -269,9 +269,15 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     run = name_of(status)
     node = _one(nodes, step, run)
     spec: Json = part(manifest, "spec")
+    template = str(node["templateName"])
+    own = {str(one.get("name")) for one in several(spec, "templates")}
+    if template not in own and "workflowTemplateRef" not in spec:
+        raise RunError(
+            f"--only {step}: in the run {run} it was `{template}`, which this workflow does not have"
+        )
     _with_others(step, node, nodes, spec, run)
     arguments = _arguments(node, spec)
-    if missing := _not_had(spec, str(node["templateName"]), arguments):
+    if missing := _not_had(spec, template, arguments):
         named = f"input{'s' * (len(missing) > 1)} {', '.join(missing)}"
         raise RunError(
             f"--only {step}: in the run {run} it did not have the {named}: "
@@ -279,7 +285,7 @@ def only(manifest: Json, status: Json, step: str) -> Json:
         )
     left = ("onExit", "hooks", "arguments", "entrypoint")
     rest = {key: value for key, value in spec.items() if key not in left}
-    return {**manifest, "spec": {**rest, "entrypoint": node["templateName"], "arguments": arguments}}
+    return {**manifest, "spec": {**rest, "entrypoint": template, "arguments": arguments}}
 
 
 def _one(nodes: list[Json], step: str, run: str) -> Json:

@@ -194,6 +194,37 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert together.err.endswith("; several are --from publish --from 'runs.attempt(1)'\n")
 
 
+def test_an_earlier_run_of_another_workflow(flowdsl: Callable[..., Result], folder: Path) -> None:
+    for name in ("first", "second"):
+        source = f"""
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim")
+def {name}_load() -> int:
+    return 3
+
+@step(image="python:3.12-slim")
+def show(rows: int) -> None:
+    print(rows)
+
+@pipeline
+def {name}() -> None:
+    rows_of_{name} = {name}_load()
+    show(rows_of_{name})
+"""
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    assert flowdsl("first.py", "--name", "one").code == 0
+    done = flowdsl("second.py", "--name", "two", "--from", "show", "--of", "one")
+    assert done.code == 0
+    assert "note: nothing is taken from one: it has none of the other steps of this workflow" in done.err
+    assert "rows-of-second: started\n" in done.err
+    again = flowdsl("second.py", "--from", "show", "--of", "two")
+    assert (again.code, "nothing is taken" in again.err) == (0, False)
+    only = flowdsl("second.py", "--only", "rows_of_first", "--of", "one")
+    said = "in the run one it was `first-load`, which this workflow does not have"
+    assert (only.code, only.err) == (2, f"flowdsl: --only rows_of_first: {said}\n")
+
+
 HANDED = """\
 from pathlib import Path
 from flowdsl import fan_out, pipeline, step
