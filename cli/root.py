@@ -68,10 +68,12 @@ def _target(hint: Any, tokens: Sequence[Token]) -> Path:
 
 
 def _further(hint: Any, tokens: Sequence[Token]) -> Path:
-    """Parses one more file to read, or FILE:NAME; a parameter without its option is not taken for one."""
+    """Parses one more file to read, or FILE:NAME; neither a parameter nor a mere NAME is taken for one."""
     path = _target(hint, tokens)
     if (way := parameter_of(str(path))) and not path.exists():
         raise Refused(f"`{path}` is not a file; a parameter is given by {way}")
+    if str(path).isidentifier() and not path.exists():
+        raise Refused(f"there is no file `{path}`; a pipeline in a file is named by FILE:{path}")
     return path
 
 
@@ -198,13 +200,15 @@ def way_to_wait(timeout: str | None, **ways: bool) -> str:
 
 
 def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> float:
-    """The seconds of a duration that was given to an option: `90s`, `1d12h`. Raises Refused.
+    """The seconds of a duration that was given to an option: `90s`, `1d12h`; always with its unit. Raises Refused.
 
     `zero`: whether zero is allowed; `also`: the other values that the option accepts, for the end of the message.
     """
     from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError
 
+    if text.isdecimal() and int(text):
+        raise Refused(f"{name} {text}: write its unit, as in {text}s, {text}m, {text}h or {text}d")
     try:
         found = seconds_in(text)
     except GrammarError as error:

@@ -459,7 +459,7 @@ def test_a_person_is_asked(
         (["stop", "mine", "--all"], "name runs, or select them"),
         (["delete", "--status", "Faild"], "--status Faild: must be one of Pending, Running,"),
         (["delete", "--older-than", "soon"], "--older-than soon: "),
-        (["delete", "--older-than", "7", "--yes"], "--older-than 7: write its unit, as in 7h or 7d"),
+        (["delete", "--older-than", "7", "--yes"], "--older-than 7: write its unit, as in 7s, 7m, 7h or 7d"),
         (["suspend"], "name a run"),
         (["resume", "mine", "-p", "verdict"], "-p verdict: write -p NAME=VALUE"),
     ],

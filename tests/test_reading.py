@@ -561,13 +561,13 @@ def test_wrong_options(flowdsl: Callable[..., Result], arguments: tuple[str, ...
 
 @pytest.mark.parametrize(
     ("since", "seconds"),
-    [("90", 90), ("2d", 172800), ("1w", 604800), ("1d12h", 129600), ("1w1d1h1s", 694801)],
+    [("90s", 90), ("0", 0), ("2d", 172800), ("1w", 604800), ("1d12h", 129600), ("1w1d1h1s", 694801)],
 )
 def test_durations_may_have_days(since: str, seconds: float) -> None:
     assert seconds_of("--since", since) == seconds
 
 
-@pytest.mark.parametrize("since", ["d", "2 days", "1h1d", "-", "2d2d", "1mo"])
+@pytest.mark.parametrize("since", ["90", "d", "2 days", "1h1d", "-", "2d2d", "1mo"])
 def test_other_durations_are_refused(since: str) -> None:
     with pytest.raises(Refused):
         seconds_of("--since", since)

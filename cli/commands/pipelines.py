@@ -223,6 +223,9 @@ def import_command(
     return import_file(str(file), output=output, format=format)
 
 
+_OTHER_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
+
+
 @app.command(
     name="graph",
     help_epilogue="""\
@@ -258,8 +261,10 @@ def graph_command(
 
     if output is not None and svg is not None:
         raise Refused("-o writes a drawing in words, --svg a picture: choose one of them")
-    if output is not None and output.suffix.lower() == ".svg":
-        raise Refused(f"-o {output}: a picture is written by --svg {output}")
+    if output is not None and output.suffix.lower() in (".svg", *_OTHER_PICTURES):
+        raise Refused(f"-o {output}: a picture is written by --svg {output.with_suffix('.svg')}")
+    if svg is not None and svg.suffix.lower() in _OTHER_PICTURES:
+        raise Refused(f"--svg {svg}: the picture is SVG: name {svg.with_suffix('.svg')}, and convert that")
     return draw(file, language=language, output=output, svg=svg, goal=Target(cluster))
 
 

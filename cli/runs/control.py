@@ -70,8 +70,6 @@ def chosen(
         raise Refused("name a run, or select several with -l, --status, --older-than or --all")
     phases = selection.status or ()
     old = selection.older_than
-    if old is not None and old.isdecimal():  # seconds, where days may be meant, would select too many
-        raise Refused(f"--older-than {old}: write its unit, as in {old}h or {old}d")
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
     for workflow, cluster in _selected(selection.selector, reach, local=local, instead=ended):
