@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-_ESCAPES = dict(
-    zip("\a\b\f\n\r\t\v\\'", ("\\a", "\\b", "\\f", "\\n", "\\r", "\\t", "\\v", "\\\\", "\\'"), strict=True)
-)
+from flowdsl.compiler.evaluation.go_quote import quoted_rune
+
 _SPACES = " \t\r\n"
 _ESCAPED = '"\\\\/bfnrt'
 _HEXADECIMAL = "0123456789abcdefABCDEF"
@@ -156,12 +155,3 @@ class _Scan:
     def _digits(self) -> None:
         while self._sees("0123456789"):
             self.at += 1
-
-
-def quoted_rune(sign: str, *, ascii_only: bool = False) -> str:
-    """A character in quotes (strconv.QuoteRune, QuoteRuneToASCII)."""
-    if sign in _ESCAPES or (sign.isprintable() and not (ascii_only and sign > "~")):
-        return f"'{_ESCAPES.get(sign, sign)}'"
-    code = ord(sign)
-    shown = f"x{code:02x}" if code < 0x80 else f"u{code:04x}" if code < 0x10000 else f"U{code:08x}"
-    return f"'\\{shown}'"

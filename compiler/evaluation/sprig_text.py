@@ -21,6 +21,7 @@ from flowdsl.compiler.evaluation import patterns
 from flowdsl.compiler.evaluation.base import decoded32, decoded64
 from flowdsl.compiler.evaluation.cases import pascal, separated
 from flowdsl.compiler.evaluation.functions import SPACES, cased, split
+from flowdsl.compiler.evaluation.go_quote import quoted
 from flowdsl.compiler.evaluation.values import ExpressionError, Long, NilList, shown, within
 from flowdsl.compiler.evaluation.versions import compared, version
 
@@ -42,20 +43,6 @@ def _texts(value: Value) -> list[str]:
         items: list[Value] = value
         return [strval(item) for item in items if item is not None]
     return [] if value is None else [strval(value)]
-
-
-def _quoted(text: str) -> str:
-    """Fmt's %q."""
-    escapes = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
-    escapes |= {'"': '\\"', "\\": "\\\\"}
-
-    def one(sign: str) -> str:
-        if sign in escapes or sign.isprintable():
-            return escapes.get(sign, sign)
-        code = ord(sign)
-        return f"\\x{code:02x}" if code < 128 else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-    return f'"{"".join(map(one, text))}"'
 
 
 def _digest(kind: str, text: str) -> str:
@@ -253,10 +240,10 @@ def _url_parts(text: str) -> dict[str, Value]:
         or re.search(r"[\x00-\x1f\x7f]", text)
         or re.search(r"%(?![0-9a-fA-F]{2})", match["path"])
     ):
-        raise ExpressionError(f"unable to parse url: parse {_quoted(text)}: it is no URL")
+        raise ExpressionError(f"unable to parse url: parse {quoted(text)}: it is no URL")
     if not match["scheme"] and match["place"] is None and ":" in match["path"].partition("/")[0]:
         why = "first path segment in URL cannot contain colon"
-        raise ExpressionError(f"unable to parse url: parse {_quoted(text)}: {why}")
+        raise ExpressionError(f"unable to parse url: parse {quoted(text)}: {why}")
     scheme, path = (match["scheme"] or "").lower(), match["path"]
     opaque = path if scheme and match["place"] is None and not path.startswith("/") else ""
     user, at, host = (match["place"] or "").rpartition("@")
@@ -330,7 +317,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "contains": lambda part, text: part in text,
     "hasPrefix": lambda part, text: text.startswith(part),
     "hasSuffix": lambda part, text: text.endswith(part),
-    "quote": lambda *values: " ".join(_quoted(strval(value)) for value in values if value is not None),
+    "quote": lambda *values: " ".join(quoted(strval(value)) for value in values if value is not None),
     "squote": lambda *values: " ".join(f"'{shown(value)}'" for value in values if value is not None),
     "cat": _cat,
     "indent": _indent,

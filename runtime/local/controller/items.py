@@ -11,10 +11,11 @@ import re
 from typing import Any, cast
 
 from flowdsl.compiler.evaluation import go_json
+from flowdsl.compiler.evaluation.go_quote import quoted
 from flowdsl.compiler.evaluation.values import ExpressionError, from_json, json_of
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.controller.names import any_string, quoted
+from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.controller.scope import Variables
 from flowdsl.runtime.local.controller.sprintf import sprintf
 from flowdsl.runtime.local.controller.tags import ArgoError
@@ -77,7 +78,7 @@ def of_sequence(sequence: dict[str, Any]) -> list[Item]:
 def _whole(value: Any) -> int:
     text = any_string(value)
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise ArgoError(f'strconv.Atoi: parsing "{quoted(text)}": invalid syntax')
+        raise ArgoError(f"strconv.Atoi: parsing {quoted(text)}: invalid syntax")
     if not -(2**63) <= int(text) < 2**63:
         raise ArgoError(f'strconv.Atoi: parsing "{text}": value out of range')
     return int(text)

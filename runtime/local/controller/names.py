@@ -25,8 +25,6 @@ _FIELDS = {
     "configMapKeyRef": ("name", "key", "optional"),
 }
 """The fields of a parameter, and of what is in it, in Argo's order."""
-_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
-_ESCAPES.update({'"': '\\"', "\\": "\\\\"})
 
 
 @lru_cache(256)
@@ -77,16 +75,3 @@ def _in_order(kind: str, value: Any) -> str:
         return json_of(any_string(value) if kind in ("default", "value") else value)
     found = [(name, value[name]) for name in _FIELDS[kind] if value.get(name) is not None]
     return f"{{{','.join(f'{json_of(name)}:{_in_order(name, one)}' for name, one in found)}}}"
-
-
-def quoted(text: str) -> str:
-    """strconv.Quote without the enclosing quotes; not always valid JSON."""
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return text
-    return "".join(_ESCAPES.get(one) or (one if one.isprintable() else _code(ord(one))) for one in text)
-
-
-def _code(code: int) -> str:
-    if code < 0x20 or code == 0x7F:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from flowdsl.compiler.evaluation.go_json import quoted_rune
+from flowdsl.compiler.evaluation.go_quote import quoted_rune
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.compiler.evaluation import go_json
 from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.go_quote import escaped, quoted
 from flowdsl.compiler.evaluation.values import ExpressionError, NotHere, json_of
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
-from flowdsl.runtime.local.controller.names import quoted
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.scope import Scope
@@ -104,7 +104,7 @@ def _simple(tag: str, scope: Scope, strict: Strict) -> str:
                     f'unable to substitute nested tag {{{{{tag}}}}}: "{inner}" is an absent optional'
                 )
             if there and isinstance(inside, str):
-                return "{{" + head + quoted(inside)
+                return "{{" + head + escaped(inside)
         later = strict != "everything" and ".outputs.artifacts." in name
         if _needed(name, strict) and not later:
             raise Missing(f"failed to resolve {{{{{tag}}}}}")
@@ -114,15 +114,15 @@ def _simple(tag: str, scope: Scope, strict: Strict) -> str:
             f"unable to substitute {{{{{tag}}}}}: output is an absent optional "
             "(skipped/omitted node with no default)"
         )
-    return quoted(value)
+    return escaped(value)
 
 
-def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
+def _expression(inside: str, scope: Scope, strict: Strict) -> str:
     for one, other in ESCAPES.items():
-        escaped = escaped.replace(one, other)
-    unresolved = f"{{{{={escaped}}}}}"
+        inside = inside.replace(one, other)
+    unresolved = f"{{{{={inside}}}}}"
     try:
-        text: str = go_json.loads(f'"{escaped}"')
+        text: str = go_json.loads(f'"{inside}"')
     except go_json.JsonError as error:
         raise ArgoError(f"failed to unmarshall JSON expression: {error}") from None
     try:
@@ -141,7 +141,7 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
         if value is None:
             if lenient:
                 return unresolved
-            raise ArgoError(f'failed to evaluate expression "{quoted(text)}"')
+            raise ArgoError(f"failed to evaluate expression {quoted(text)}")
     except NotHere as error:
         raise ArgoError(f"flowdsl run does not compute `{text}`: {error}") from None
     except ExpressionError as error:
@@ -154,7 +154,7 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
         if lenient:
             return unresolved
         raise ArgoError(f"failed to marshal evaluated expression: {error}") from None
-    return made[1:-1] if made.startswith('"') else quoted(made)  # a time is a string in JSON, too
+    return made[1:-1] if made.startswith('"') else escaped(made)  # a time is a string in JSON, too
 
 
 def _known(tree: dict[str, Any], name: str) -> bool:

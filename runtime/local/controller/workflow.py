@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from flowdsl.compiler.evaluation.evaluate import evaluate
+from flowdsl.compiler.evaluation.go_quote import quoted
 from flowdsl.compiler.evaluation.values import ExpressionError, json_of
 from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar import labels
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, LABEL_VALUE
-from flowdsl.runtime.local.controller.names import any_string, parameters_json, quoted
+from flowdsl.runtime.local.controller.names import any_string, parameters_json
 from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 from flowdsl.runtime.local.controller.templates import not_in
@@ -141,7 +142,7 @@ def variables(
             raise EarlyError(f'failed to evaluate label "{key}": {error}') from None
         if not isinstance(value, str):
             raise EarlyError(f'failed to evaluate label "{key}": the value must be a string')
-        _check_label(value, f'for label "{key}" and expression "{quoted(source["expression"])}"')
+        _check_label(value, f'for label "{key}" and expression {quoted(source["expression"])}')
         made[f"workflow.labels.{key}"] = computed[key] = value
     return made, {kind: _texts(kind, own, more, {"labels": computed}, _OWN) for kind in _MARKS}
 
@@ -158,7 +159,7 @@ def _check_label(value: str, where: str) -> None:
     faults = [] if len(value.encode()) <= DNS_LABEL_LENGTH else [_LONG_LABEL]
     faults += [] if LABEL_VALUE.fullmatch(value) else [_BAD_LABEL]
     if faults:
-        raise EarlyError(f'invalid label value "{quoted(value)}" {where}: {";".join(faults)}')
+        raise EarlyError(f"invalid label value {quoted(value)} {where}: {';'.join(faults)}")
 
 
 def whole_marks(of: Json) -> dict[str, str]:

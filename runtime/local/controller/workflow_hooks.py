@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.evaluation.go_quote import quoted
 from flowdsl.compiler.evaluation.values import json_of
 from flowdsl.runtime.local.controller.hooks import EXIT, exit_hook, truth
-from flowdsl.runtime.local.controller.names import pod_name, quoted
+from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.local.controller.node import Json, Node
 from flowdsl.runtime.local.controller.parallelism import FULL
 from flowdsl.runtime.local.controller.protocols import Call
@@ -175,7 +176,7 @@ class WorkflowHooks:
         """Set `workflow.failures` to the failed nodes so far, including those of a running exit handler."""
         if self._failures_noted != self._run.failures:
             self._failures_noted = self._run.failures
-            self._run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
+            self._run.globals["workflow.failures"] = quoted(self._failures())
 
     def _forget_failures(self) -> None:
         self._failures_noted = -1
