@@ -432,6 +432,6 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     **{("rbac.authorization.k8s.io/v1", f"{kind}Binding"): _bound for kind in ("ClusterRole", "Role")},
     ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): _runtime,
     ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): _runtime,
-    **{("kubeflow.org/v1", kind): _of_training for kind in trainings.TRAININGS},
+    **{("kubeflow.org/v1", kind): _of_training for kind in ("PyTorchJob", "TFJob")},
     **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }

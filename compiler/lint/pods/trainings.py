@@ -9,23 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of
+from flowdsl.compiler.trainings import TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
-
-_SPECS = {
-    "PyTorchJob": ("pytorch", "pytorchReplicaSpecs", ("Master", "Worker")),
-    "TFJob": ("tensorflow", "tfReplicaSpecs", ("Chief", "Evaluator", "Master", "PS", "Worker")),
-}
-"""The names that the operator expects: of the container, of the field of the replicas, and of their roles."""
-
-TRAININGS = tuple(_SPECS)
 
 _FIELDS = {
     "PyTorchJob": ("elasticPolicy", "nprocPerNode", "pytorchReplicaSpecs", "runPolicy"),
@@ -49,7 +42,7 @@ def training(body: Object) -> Iterator[Flaw]:
     The roles of a TFJob may be in any case: they are normalized before they are checked.
     """
     kind: str = body["kind"]
-    wanted, field, known = _SPECS[kind]
+    field, wanted, known = TRAININGS[kind].replicas, TRAININGS[kind].container, sorted(TRAININGS[kind].roles)
     spec = body.get("spec")
     if not is_mapping(spec):
         return
@@ -83,7 +76,7 @@ def training(body: Object) -> Iterator[Flaw]:
             yield f"the TFJob has {' and '.join(f'`{role}`' for role in leads)}", "keep one of them"
 
 
-def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
+def _role(kind: str, role: str, known: Sequence[str]) -> Iterator[Flaw]:
     """The role of replicas."""
     cased = {one.lower(): one for one in known}.get(role.lower()) if kind == "TFJob" else role
     if cased not in known and WORD not in role:
@@ -92,10 +85,11 @@ def _role(kind: str, role: str, known: tuple[str, ...]) -> Iterator[Flaw]:
 
 def roles(body: Object) -> tuple[str, ...]:
     """The roles of the replicas of a training, as its operator names them; none if one is a tag."""
-    kind = str(body.get("kind"))
-    _, field, known = _SPECS.get(kind, ("", "mpiReplicaSpecs", ()))
-    cased = {one.lower(): one for one in known} if kind == "TFJob" else {}
-    named_so = [str(role) for role in mapping_at(body, "spec", field)]
+    training = TRAININGS.get(str(body.get("kind")))
+    if training is None:
+        return ()
+    cased = {one.lower(): one for one in training.roles} if body["kind"] == "TFJob" else {}
+    named_so = [str(role) for role in mapping_at(body, "spec", training.replicas)]
     return (
         () if any(WORD in one for one in named_so) else tuple(cased.get(one.lower(), one) for one in named_so)
     )
@@ -103,10 +97,9 @@ def roles(body: Object) -> tuple[str, ...]:
 
 def pods(body: Object) -> Iterator[tuple[str, Object]]:
     """The pods of a training, each with its owner in words."""
-    for field in ("pytorchReplicaSpecs", "tfReplicaSpecs", "mpiReplicaSpecs"):
-        for role, each in mapping_at(body, "spec", field).items():
-            if is_mapping(pod := value_at(each, ("template", "spec"))):
-                yield f"`{role}` of the {body['kind']}", pod
+    for role, each in mapping_at(body, "spec", TRAININGS[body["kind"]].replicas).items():
+        if is_mapping(pod := value_at(each, ("template", "spec"))):
+            yield f"`{role}` of the {body['kind']}", pod
 
 
 def _named(body: Object, kind: str) -> Iterator[Flaw]:
@@ -164,7 +157,7 @@ def mpi(body: Object) -> Iterator[Flaw]:
     yield from one_of(spec, "mpiImplementation", "the MPIJob", ("OpenMPI", "Intel", "MPICH"))
     policies = ("AtStartup", "WaitForWorkersReady")
     yield from one_of(spec, "launcherCreationPolicy", "the MPIJob", policies)
-    replicas = spec.get("mpiReplicaSpecs")
+    replicas = spec.get(TRAININGS["MPIJob"].replicas)
     if not is_mapping(replicas) or any(WORD in str(role) for role in replicas):
         return
     if "Launcher" not in replicas:

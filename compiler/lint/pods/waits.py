@@ -8,6 +8,7 @@ from flowdsl.compiler.lint.pods.trainings import roles
 from flowdsl.compiler.lint.pods.untyped import documents_in
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.trainings import TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.condition import conditions
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.trainings import Training
     from flowdsl.compiler.tree import Object
     from flowdsl.grammar.condition import Requirement
 
@@ -91,8 +93,7 @@ class _Status(NamedTuple):
 
     `versions` begins like the API versions that have it, `words` are those of its fields with one of a few words,
     `fields` are all of them. `done` and `failed` are conditions for the ends of an object, if it has no phases and if
-    it may fail: `{}` is its backoff limit. `replicas` is the field of the replicas that an operator counts, with their
-    default restart policy, if it ends a training at a limit of its own.
+    it may fail: `{}` is its backoff limit.
     """
 
     versions: re.Pattern[str]
@@ -100,7 +101,6 @@ class _Status(NamedTuple):
     fields: tuple[str, ...] = ()
     done: str = ""
     failed: str = ""
-    replicas: tuple[str, str] = ("", "")
 
 
 _APPS = regex(r"apps/")
@@ -148,7 +148,6 @@ _STATUSES = {
         _TRAINING,
         fields=_OF_TRAININGS,
         done="status.replicaStatuses.Launcher.succeeded > 0",
-        replicas=("mpiReplicaSpecs", ""),
     ),
     "PersistentVolumeClaim": _Status(regex(r"v1"), {"phase": ("Pending", "Bound", "Lost")}),
     "Pod": _Status(
@@ -160,7 +159,6 @@ _STATUSES = {
         _TRAINING,
         fields=_OF_TRAININGS,
         done="status.replicaStatuses.Master.succeeded > 0",
-        replicas=("pytorchReplicaSpecs", "OnFailure"),
     ),
     "RayJob": _Status(
         regex(r"ray\.io/v1$"),
@@ -204,7 +202,6 @@ _STATUSES = {
         _TRAINING,
         fields=_OF_TRAININGS,
         done="status.replicaStatuses.Worker.succeeded > 0",
-        replicas=("tfReplicaSpecs", "Never"),
     ),
     "TrainJob": _Status(
         regex(r"trainer\.kubeflow\.org/"),
@@ -293,26 +290,30 @@ def endless(view: View) -> Iterator[Problem]:
         spec = mapping_at(body, "spec")
         attempts = str(spec.get("backoffLimit", ""))
         failed = status.failed.format(attempts if attempts.isdecimal() else _ATTEMPTS)
-        if status.replicas[1]:
-            found = list(_unseen(template, resource, kind, spec, *status.replicas))
+        training = TRAININGS.get(kind)
+        if training is not None and training.restarts:
+            found = list(_unseen(template, resource, kind, spec))
             yield from found
-            failed = "" if found else _any_failed(spec, *status.replicas)
+            failed = "" if found else _any_failed(spec, training)
         if failed and not resource.get("failureCondition"):
             yield Problem((*template.path, "resource", "successCondition"), NeverFails(kind, failed))
 
 
-def _any_failed(spec: Object, field: str, usual: str) -> str:
+def _any_failed(spec: Object, training: Training) -> str:
     """The condition that a pod of a training has failed for good: one that is not started again."""
     return ", ".join(
         f"status.replicaStatuses.{role}.failed > 0"
-        for role, one in mapping_at(spec, field).items()
-        if is_mapping(one) and (one.get("restartPolicy") or usual) == "Never"
+        for role, one in mapping_at(spec, training.replicas).items()
+        if is_mapping(one) and not _starts_again(one, training)
     )
 
 
-def _unseen(
-    template: Template, resource: Object, kind: str, spec: Object, field: str, usual: str
-) -> Iterator[Problem]:
+def _starts_again(replica: Object, training: Training) -> bool:
+    """Whether the failed pods of a role are started again."""
+    return (replica.get("restartPolicy") or training.restarts) != "Never"
+
+
+def _unseen(template: Template, resource: Object, kind: str, spec: Object) -> Iterator[Problem]:
     """A limit at which the operator ends a training without changing the counts of its replicas.
 
     Source: Kubeflow Training Operator 1.8, ReconcileJobs: at a limit, it sets only the condition.
@@ -324,12 +325,11 @@ def _unseen(
         return
     if any(not key.startswith("status.replicaStatuses.") for key in told):
         return
-    policy, replicas = mapping_at(spec, "runPolicy"), spec.get(field)
+    training = TRAININGS[kind]
+    policy, replicas = mapping_at(spec, "runPolicy"), spec.get(training.replicas)
     if not is_mapping(replicas):
         return
-    again = [
-        one for one in replicas.values() if is_mapping(one) and (one.get("restartPolicy") or usual) != "Never"
-    ]
+    again = any(is_mapping(one) and _starts_again(one, training) for one in replicas.values())
     limit = policy.get("backoffLimit")
     found = "activeDeadlineSeconds" if policy.get("activeDeadlineSeconds") else ""
     if not found and limit is not None and (again or str(limit) == "0"):

@@ -8,8 +8,10 @@ from __future__ import annotations
 import copy
 import json
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.trainings import TRAININGS
 from flowdsl.grammar.labels import TRAINING, TRAINING_INDEX, TRAINING_ROLE, worker
 from flowdsl.runtime.local.pods.workload_kind import ENDLESS, Ended, Member, Policy, WorkloadKind, policy
 from flowdsl.runtime.parts import part, several
@@ -20,73 +22,59 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_TORCH = ("Master", "Worker")
-_TENSORFLOW = ("Chief", "Master", "Worker", "PS", "Evaluator")
 _TORCH_PORT, _TENSORFLOW_PORT = 23456, 2222
 """The default ports of pods."""
-_TORCH_USUAL, _TENSORFLOW_USUAL = "OnFailure", "Never"
-"""The default restart policies."""
 _PAUSE = 10.0
 """The seconds before a pod without a limit is restarted. Source: the kubelet, whose later pauses are longer."""
 _MPI_TRIES = 6
 """The default number of retries of a Launcher, which is a Job."""
 
 
-def _replicas(spec: Json, field: str, roles: Sequence[str]) -> dict[str, Json]:
+def _replicas(kind: str, spec: Json) -> dict[str, Json]:
     """The replica spec of each role. The operator ignores the case of role names."""
+    field, roles = TRAININGS[kind].replicas, TRAININGS[kind].roles
     written = {role.lower(): one for role, one in part(spec, field).items()}
     return {role: part(written, role.lower()) for role in roles if role.lower() in written}
 
 
-def _torch(spec: Json) -> dict[str, Json]:
-    return _replicas(spec, "pytorchReplicaSpecs", _TORCH)
+def _templates(kind: str, spec: Json) -> list[Json]:
+    return [part(one, "template") for one in _replicas(kind, spec).values()]
 
 
-def _tensorflow(spec: Json) -> dict[str, Json]:
-    return _replicas(spec, "tfReplicaSpecs", _TENSORFLOW)
-
-
-def _policy(spec: Json, again: set[bool]) -> Policy:
-    """The policy of pods; `again`: whether failed ones are restarted, which may be true of only some of them.
+def _policy(kind: str, spec: Json) -> Policy:
+    """The policy of pods.
 
     The limit counts restarts, and with the last of them the job has failed. Without a limit, restarts never end.
     """
-    said = part(spec, "runPolicy")
+    said, again = part(spec, "runPolicy"), _again(kind, spec)
     found = policy(said, 0)
     if True in again and said.get("backoffLimit") is None:
         return found._replace(tries=ENDLESS, pause=_PAUSE)
     return found._replace(tries=max(1, found.tries - 1) if True in again else 1)
 
 
-def _restarted(replica: Json, usual: str) -> bool:
-    """Whether failed pods of a role are restarted. `usual`: the default policy."""
-    return (replica.get("restartPolicy") or usual) != "Never"
+def _again(kind: str, spec: Json) -> set[bool]:
+    """Whether failed pods are restarted, which may be true of only some of them."""
+    return {_restarts(kind, one) != "Never" for one in _replicas(kind, spec).values() if _count(one)}
 
 
-def _again(replicas: dict[str, Json], usual: str) -> set[bool]:
-    return {_restarted(one, usual) for one in replicas.values() if _count(one)}
+def _restarts(kind: str, replica: Json) -> str:
+    """The restart policy of the pods of a role."""
+    return str(replica.get("restartPolicy") or TRAININGS[kind].restarts)
 
 
-def _restarts(kind: str, spec: Json, replicas: dict[str, Json], usual: str) -> str:
+def _unsupported(kind: str, spec: Json) -> str:
     """Why restarted pods cannot be emulated; empty if they can."""
-    limit, again = part(spec, "runPolicy").get("backoffLimit"), _again(replicas, usual)
+    limit, again = part(spec, "runPolicy").get("backoffLimit"), _again(kind, spec)
     if True not in again:
         return ""
-    policies = {one.get("restartPolicy") or usual for one in replicas.values() if _count(one)}
+    policies = {_restarts(kind, one) for one in _replicas(kind, spec).values() if _count(one)}
     endless = limit is None and policies <= {"Never", "OnFailure"}
     if not isinstance(limit, int) and not endless:
         return f"starts a {kind} whose pods are tried again without a limit"
     if len(again) > 1 and (limit is None or limit > 1):
         return f"starts a {kind} only some of whose pods are tried again"
     return ""
-
-
-def _torch_policy(spec: Json) -> Policy:
-    return _policy(spec, _again(_torch(spec), _TORCH_USUAL))
-
-
-def _tf_policy(spec: Json) -> Policy:
-    return _policy(spec, _again(_tensorflow(spec), _TENSORFLOW_USUAL))
 
 
 def _cleans(spec: Json) -> bool:
@@ -139,7 +127,6 @@ def _silent(spec: Json, ended: Ended) -> bool:
 def _status(
     kind: str,
     replicas: dict[str, Json],
-    usual: str,
     ended: Ended,
     leads: Sequence[str],
     *,
@@ -153,7 +140,7 @@ def _status(
     counts: dict[str, Json] = {}
     for role, one in replicas.items():
         succeeded, failed = ended.counts(role.lower())
-        if _restarted(one, usual) or silent:
+        if _restarts(kind, one) != "Never" or silent:
             failed = 0
         numbers = {"succeeded": succeeded, "failed": failed}
         counts[role] = {name: number for name, number in numbers.items() if number}
@@ -165,20 +152,15 @@ def _status(
 # --- PyTorchJob ------------------------------------------------------------------------------------
 
 
-def _torch_templates(spec: Json) -> list[Json]:
-    return [part(one, "template") for one in _torch(spec).values()]
-
-
 def _torch_unsupported(spec: Json) -> str:
-    replicas = _torch(spec)
-    if "Master" not in replicas or spec.get("elasticPolicy"):
+    if "Master" not in _replicas("PyTorchJob", spec) or spec.get("elasticPolicy"):
         return "starts a PyTorchJob whose workers find each other without a Master"
-    return _restarts("PyTorchJob", spec, replicas, _TORCH_USUAL)
+    return _unsupported("PyTorchJob", spec)
 
 
 def _torch_members(found: Json) -> list[Member]:
     spec, name = part(found, "spec"), found["metadata"]["name"]
-    replicas = _torch(spec)
+    replicas = _replicas("PyTorchJob", spec)
     pods = sum(map(_count, replicas.values()))
     each = str(spec.get("nprocPerNode") or "auto")
     first, port = f"{name}-master-0", str(_port(replicas["Master"], "pytorchjob-port", _TORCH_PORT))
@@ -204,15 +186,15 @@ def _torch_leads(found: Json, members: Sequence[Member]) -> list[str]:
 
 def _torch_status(found: Json, ended: Ended) -> Json:
     spec = part(found, "spec")
-    silent = _silent(spec, ended)
-    return _status("PyTorchJob", _torch(spec), _TORCH_USUAL, ended, ["master-0"], silent=silent)
+    replicas = _replicas("PyTorchJob", spec)
+    return _status("PyTorchJob", replicas, ended, ["master-0"], silent=_silent(spec, ended))
 
 
 PYTORCH_JOB = WorkloadKind(
     "pytorchjobs.kubeflow.org",
-    _torch_templates,
+    partial(_templates, "PyTorchJob"),
     _torch_unsupported,
-    _torch_policy,
+    partial(_policy, "PyTorchJob"),
     _torch_members,
     _torch_status,
     _torch_leads,
@@ -223,24 +205,19 @@ PYTORCH_JOB = WorkloadKind(
 # --- TFJob -----------------------------------------------------------------------------------------
 
 
-def _tf_templates(spec: Json) -> list[Json]:
-    return [part(one, "template") for one in _tensorflow(spec).values()]
-
-
 def _tf_unsupported(spec: Json) -> str:
-    replicas = _tensorflow(spec)
     if spec.get("enableDynamicWorker"):
         return "starts a TFJob whose workers come and go"
-    if why := _restarts("TFJob", spec, replicas, _TENSORFLOW_USUAL):
+    if why := _unsupported("TFJob", spec):
         return why
-    if "PS" in replicas and not _cleans(spec):
+    if "PS" in _replicas("TFJob", spec) and not _cleans(spec):
         return "starts a TFJob whose parameter servers nothing ends (`cleanPodPolicy`)"
     return ""
 
 
 def _tf_members(found: Json) -> list[Member]:
     spec, metadata = part(found, "spec"), found["metadata"]
-    replicas = _tensorflow(spec)
+    replicas = _replicas("TFJob", spec)
     cluster = {
         role.lower(): [
             f"{metadata['name']}-{role.lower()}-{index}.{metadata['namespace']}.svc:"
@@ -274,14 +251,14 @@ def _tf_leads(found: Json, members: Sequence[Member]) -> list[str]:
 def _tf_status(found: Json, ended: Ended) -> Json:
     spec = part(found, "spec")
     leads, silent = _deciding(spec, ended.members), _silent(spec, ended)
-    return _status("TFJob", _tensorflow(spec), _TENSORFLOW_USUAL, ended, leads, silent=silent)
+    return _status("TFJob", _replicas("TFJob", spec), ended, leads, silent=silent)
 
 
 TF_JOB = WorkloadKind(
     "tfjobs.kubeflow.org",
-    _tf_templates,
+    partial(_templates, "TFJob"),
     _tf_unsupported,
-    _tf_policy,
+    partial(_policy, "TFJob"),
     _tf_members,
     _tf_status,
     _tf_leads,
@@ -292,7 +269,6 @@ TF_JOB = WorkloadKind(
 # --- MPIJob ----------------------------------------------------------------------------------------
 
 
-_MPI = ("Launcher", "Worker")
 _HERE = {
     "OMPI_MCA_rmaps_base_oversubscribe": "true",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
@@ -300,18 +276,10 @@ _HERE = {
 """Variables that make `mpirun` start all processes on this machine: before Open MPI 5, and from 5 on."""
 
 
-def _mpi(spec: Json) -> dict[str, Json]:
-    return _replicas(spec, "mpiReplicaSpecs", _MPI)
-
-
-def _mpi_templates(spec: Json) -> list[Json]:
-    return [part(one, "template") for one in _mpi(spec).values()]
-
-
 def _mpi_unsupported(spec: Json) -> str:
     if spec.get("mpiImplementation", "OpenMPI") != "OpenMPI":
         return "starts an MPIJob of another implementation than Open MPI"
-    if "Launcher" not in _mpi(spec):
+    if "Launcher" not in _replicas("MPIJob", spec):
         return "starts an MPIJob without a Launcher"
     return ""
 
@@ -322,7 +290,7 @@ def _mpi_policy(spec: Json) -> Policy:
 
 def _mpi_members(found: Json) -> list[Member]:
     """Only the Launcher: on this machine it starts the processes itself, with the volumes and GPUs of the Workers."""
-    name, replicas = found["metadata"]["name"], _mpi(part(found, "spec"))
+    name, replicas = found["metadata"]["name"], _replicas("MPIJob", part(found, "spec"))
     launcher = _beside(replicas["Launcher"], replicas.get("Worker", {}))
     made = _members(name, {"Launcher": launcher}, lambda role, index, rank: {**_HERE, "K_MPI_JOB_ROLE": role})
     return [one._replace(fresh=launcher.get("restartPolicy") == "Never") for one in made]
@@ -349,12 +317,13 @@ def _joined(own: list[Json], more: list[Json], key: str) -> list[Json]:
 
 
 def _mpi_status(found: Json, ended: Ended) -> Json:
-    return _status("MPIJob", {"Launcher": {}}, "Never", ended, [one.name for one in ended.members])
+    launcher = {"Launcher": {"restartPolicy": "Never"}}  # its Job, which has restarted it, has ended
+    return _status("MPIJob", launcher, ended, [one.name for one in ended.members])
 
 
 MPI_JOB = WorkloadKind(
     "mpijobs.kubeflow.org",
-    _mpi_templates,
+    partial(_templates, "MPIJob"),
     _mpi_unsupported,
     _mpi_policy,
     _mpi_members,
