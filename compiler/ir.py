@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.distributed import Operator
+    from flowdsl.options import Near
     from flowdsl.places.place import Place
     from flowdsl.values.expr import Expr, Stored
     from flowdsl.values.signature import Signature
@@ -128,7 +129,7 @@ class Placement(NamedTuple):
     affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...] = ()
     tolerations: tuple[Mapping[str, str], ...] = ()
     priority: str | None = None
-    near: Literal["pack", "spread"] | None = None
+    near: Near | None = None
     queue: str | None = None
     spot: bool = False  # may be preempted, so it is retried
 

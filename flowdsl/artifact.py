@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: How a file or folder is packed. tar: with gzip, what Argo does by itself. A number from 0 to 9: tar with gzip of
 #: that level. none: as it is, a folder as one object for each file.
-Archive = Literal["tar", "zip", "none"] | int
 Packed = Literal["tar", "zip", "none"]
+Archive = Packed | int
 
 #: By source, the arguments that are texts of Argo's and may contain values of the run; the first names the file.
 TEXTS: Mapping[str, tuple[str, ...]] = {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 Action = Literal["create", "apply", "replace", "patch", "delete", "get"]
-Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
 
 
 def resource(action: Action, /, **options: Unpack[ResourceStepOptions]) -> StepDecorator:

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 IN_THE_IMAGE = "image"
 """What `code` says where an image has the modules itself."""
 
+Near = Literal["pack", "spread"]
+Merge = Literal["strategic", "merge", "json"]
+Concurrency = Literal["Allow", "Forbid", "Replace"]
+"""What may happen when a run is due while the previous one still runs. Source: Argo, ConcurrencyPolicy."""
+PodGC = Literal["OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"]
+"""When pods are deleted. Source: Argo, PodGCStrategy."""
+
 
 class EnvironmentOptions(TypedDict, total=False):
     """What a container finds: its image, variables and volumes."""
@@ -54,7 +61,7 @@ class PlacementOptions(TypedDict, total=False):
     tolerations: Sequence[str | Mapping[str, str]] | None
     priority: str | None
     pool: str | None
-    placement: Literal["pack", "spread"] | None
+    placement: Near | None
     queue: str | None
     spot: bool | None
 
@@ -154,7 +161,7 @@ class ManifestOptions(TypedDict, total=False):
 
     success: str | None
     failure: str | None
-    merge: Literal["strategic", "merge", "json"] | None
+    merge: Merge | None
     flags: Sequence[str] | None
     owner: bool | None
 
@@ -203,7 +210,7 @@ class ScheduleOptions(TypedDict, total=False):
 
     schedule: str | Sequence[str] | None
     timezone: str | None
-    concurrency: Literal["Allow", "Forbid", "Replace"] | None
+    concurrency: Concurrency | None
     starting_deadline: Duration | None
     keep_succeeded: int | None
     keep_failed: int | None
@@ -217,7 +224,7 @@ class RunOptions(TypedDict, total=False):
     pod_annotations: Mapping[str, str] | None
     image_pull_secrets: str | Sequence[str] | None
     user: int | None
-    pod_gc: Literal["OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"] | None
+    pod_gc: PodGC | None
     archive_logs: bool | None
 
 

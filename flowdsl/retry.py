@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from flowdsl.duration import Duration
 
 Policy = Literal["Always", "OnFailure", "OnError", "OnTransientError"]
+"""When Argo retries. Source: the enum of `retryPolicy` in Argo's full CRDs."""
 
 
 class Retry:

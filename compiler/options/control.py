@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, get_args
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
@@ -20,7 +20,7 @@ from flowdsl.compiler.options.reading import (
     whole,
 )
 from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
-from flowdsl.retry import Mutex, Retry, Semaphore
+from flowdsl.retry import Mutex, Policy, Retry, Semaphore
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import parts
 from flowdsl.values import types as t
@@ -31,8 +31,7 @@ from flowdsl.values.value import expr_of, is_value
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
-POLICIES = ("Always", "OnFailure", "OnError", "OnTransientError")
-"""When Argo retries. Source: the enum of `retryPolicy` in Argo's full CRDs."""
+_POLICIES: tuple[str, ...] = get_args(Policy)
 
 
 # --- retries --------------------------------------------------------------------------------------
@@ -81,8 +80,8 @@ def _limit(written: object) -> int:
 
 
 def _policy(written: object) -> str:
-    if written not in POLICIES:
-        raise Wrong(findings.UnknownPolicy(said(written).strip("'\""), POLICIES))
+    if not isinstance(written, str) or written not in _POLICIES:
+        raise Wrong(findings.UnknownPolicy(said(written).strip("'\""), _POLICIES))
     return written
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from flowdsl.artifact import Packed
 from flowdsl.compiler.findings.data import UnknownArchive
 from flowdsl.compiler.options.reading import Wrong, entries, is_mapping, said
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
-PACKED = ("tar", "zip", "none")
+PACKED: tuple[str, ...] = get_args(Packed)
 
 
 def _archive(name: str, written: object) -> tuple[tuple[str, str | int], ...]:

@@ -5,13 +5,15 @@ Source of the rules: Argo Workflows, workflow/executor/resource.go and cmd/argoe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
+from flowdsl.kinds import Action
+from flowdsl.options import Merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.ir import Settings
     from flowdsl.compiler.options.reading import Reader
 
-ACTIONS = ("create", "apply", "replace", "patch", "delete", "get")
-MERGES = ("strategic", "merge", "json")
+_ACTIONS: tuple[str, ...] = get_args(Action)
 
 #: The actions for which an option has no effect, and why.
 _POINTLESS = {
@@ -52,9 +53,9 @@ def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wron
 
 
 def _action(name: str, written: object) -> str:
-    if not isinstance(written, str) or written not in ACTIONS:
+    if not isinstance(written, str) or written not in _ACTIONS:
         have = "a function" if callable(written) else said(written)
-        raise Wrong(kinds.UnknownAction(have, ACTIONS))
+        raise Wrong(kinds.UnknownAction(have, _ACTIONS))
     return written
 
 
@@ -68,7 +69,7 @@ def _condition(name: str, written: object) -> str:
 
 
 def _merge(name: str, written: object) -> str:
-    if not isinstance(written, str) or written not in MERGES:
+    if not isinstance(written, str) or written not in get_args(Merge):
         raise Wrong(OptionType(name, '"strategic", "merge" or "json"', said(written)))
     return written
 

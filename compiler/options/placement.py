@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.placement import BadNode, BadToleration, BadWhere
@@ -31,6 +31,7 @@ from flowdsl.compiler.taints import toleration
 from flowdsl.grammar.devices import VENDORS
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.options import Near
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
@@ -248,7 +249,7 @@ def _node(name: str, written: object) -> Mapping[str, str]:
 
 
 def _near(name: str, written: object) -> str:
-    if written not in ("pack", "spread"):
+    if written not in get_args(Near):
         raise Wrong(OptionType(name, '"pack" or "spread"', said(written)))
     return str(written)
 

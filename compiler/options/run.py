@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl.compiler.findings.objects import UnknownWord
 from flowdsl.compiler.findings.options import OptionType
@@ -21,12 +21,12 @@ from flowdsl.compiler.options.reading import (
     whole,
     whole_seconds,
 )
+from flowdsl.options import PodGC
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
 
-#: When pods are deleted. Source: Argo, PodGCStrategy.
-STRATEGIES = ("OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess")
+STRATEGIES: tuple[str, ...] = get_args(PodGC)
 OUTCOMES = ("success", "failure")
 
 

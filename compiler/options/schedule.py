@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, get_args
 
 from flowdsl.compiler.findings.objects import BadSchedule, UnknownZone, WithoutSchedule
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import Wrong, each, one_of, said, text_option, whole, whole_seconds
 from flowdsl.grammar.cron import cron, is_zone
 from flowdsl.grammar.error import GrammarError
+from flowdsl.options import Concurrency
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from flowdsl.compiler.options.reading import Reader
 
-#: What may happen when a run is due while the previous one still runs. Source: Argo, ConcurrencyPolicy.
-POLICIES = ("Allow", "Forbid", "Replace")
+POLICIES: tuple[str, ...] = get_args(Concurrency)
 
 
 def _schedule(name: str, written: object) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Source of the rules: Argo Workflows, workflow/executor/agent.go; RFC 9110 for th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.options.reading import Wrong, is_mapping, said, seconds
@@ -15,6 +15,7 @@ from flowdsl.diagnostic import Diagnostic, suggest
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_dns_subdomain, is_http_token
 from flowdsl.grammar.template import unbalanced, variables
+from flowdsl.kinds import Method
 from flowdsl.mistakes import mistake
 from flowdsl.places.place import Argument, Place
 from flowdsl.tracing.trace import TOKEN
@@ -29,7 +30,7 @@ from flowdsl.volume import Secret
 if TYPE_CHECKING:
     from flowdsl.step import Described, StepDef
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_METHODS: tuple[str, ...] = get_args(Method)
 
 
 class Request(NamedTuple):
@@ -94,9 +95,9 @@ def _read(step: StepDef, told: Described, found: list[Diagnostic]) -> Request:
     reader = _Reader(told, found)
     method, url = told.arguments
     first = Argument(told.site, position=0)
-    if is_value(method) or not isinstance(method, str) or method not in METHODS:
+    if is_value(method) or not isinstance(method, str) or method not in _METHODS:
         shown = said(method) if not is_value(method) else "a run-time value"
-        way = suggest(method, METHODS) if isinstance(method, str) and not is_value(method) else ""
+        way = suggest(method, _METHODS) if isinstance(method, str) and not is_value(method) else ""
         reader.wrong("the method", f"is {shown}", way or "write GET, POST or another method of HTTP", first)
         method = "GET"
     second = Argument(told.site, position=1)

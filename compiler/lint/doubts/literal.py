@@ -6,7 +6,7 @@ All of it passes Argo and the API server, and then does something else than its 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.kinds import LOCATIONS, STORES
 from flowdsl.compiler.lint.manifest.typed import typed
@@ -20,6 +20,7 @@ from flowdsl.compiler.tree import entries, entries_at, inside, is_list, is_mappi
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, only_tag
+from flowdsl.kinds import Method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -260,7 +261,7 @@ _REGISTERED = (
 )
 _METHODS = frozenset(_REGISTERED.split())
 """The registered methods, and a few more that servers know."""
-_USUAL = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+_USUAL: tuple[str, ...] = get_args(Method)
 
 
 def methods(view: View) -> Iterator[Problem]:
