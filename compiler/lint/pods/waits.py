@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.pods.trainings import roles
 from flowdsl.compiler.lint.pods.untyped import documents_in
-from flowdsl.compiler.lint.variables.typing_findings import NeverEqual
+from flowdsl.compiler.lint.variables.typing_findings import NeverEqual, NeverSucceeds
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.trainings import TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, string
@@ -81,10 +81,14 @@ def object_conditions(view: View) -> Iterator[Problem]:
             kind, status, body = _awaited(string(resource, "manifest"))
             if status is None:
                 continue
-            usual = status.done if field == "successCondition" else status.failed
+            succeeds = field == "successCondition"
+            usual = status.done if succeeds else status.failed
             for one in asked:
                 if (why := _never(one, kind, status, body, usual)) is not None:
-                    never = NeverEqual(text[one.start : one.end], "false", *why)
+                    shown = text[one.start : one.end]
+                    never = (
+                        NeverSucceeds("wait", shown, *why) if succeeds else NeverEqual(shown, "false", *why)
+                    )
                     yield Problem(path, never, part=(one.start, one.end))
 
 
@@ -241,8 +245,11 @@ def _never(
         small = {each.lower(): each for each in (*status.fields, *status.words)}
         meant = small.get((field if root.lower() == "status" else root).lower())
         return (f"a {kind} has no `{root}`", f"write `status.{meant}`") if meant else None
-    if root != "status" or not field:
+    if root != "status":
         return None
+    some = usual or status.done or f"status.{next(iter(status.words))} == ..."
+    if not field:
+        return ("the status is an object, not a word", f"write `{some}`") if asked.values else None
     word, words = (asked.values or ("",))[0], status.words.get(field, ())
     if words and word and not set(words).intersection(asked.values):
         is_usual = usual.startswith(f"status.{field} ")
@@ -254,8 +261,7 @@ def _never(
     if fields and name not in fields and (meant := near(name, fields)) is not None:
         return f"a {kind} has no `status.{name}`", f"write `status.{meant}`"
     if name == "conditions" and inner and not inner[0].isdecimal():
-        usual = usual or status.done or f"status.{next(iter(status.words))} == ..."
-        return f"the conditions of a {kind} are a list, whose entries have numbers", f"write `{usual}`"
+        return f"the conditions of a {kind} are a list, whose entries have numbers", f"write `{some}`"
     if name == "replicaStatuses" and inner:
         return _of_replicas(inner, kind, roles(body))
     return None

@@ -63,13 +63,15 @@ from flowdsl.compiler.lint.variables.uses import (
 from flowdsl.compiler.lint.workflow.passed_values import arriving, as_called, composed, named
 from flowdsl.compiler.schema.findings import short
 from flowdsl.compiler.tree import string, value_at
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.expression import parse
 from flowdsl.grammar.template import ROOTS, TAG, may_be_variable, tags, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from flowdsl.compiler.lint.manifest.view import View
-    from flowdsl.compiler.problem import Problem
+    from flowdsl.compiler.problem import Part, Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.grammar.template import Reference
 
@@ -83,10 +85,22 @@ _WHOLE = frozenset(("item", "retries"))
 def unmet(problem: Problem, condition: str) -> Problem:
     """The problem of the condition of a request, as an error if the whole of it never holds."""
     finding = problem.finding
-    whole = problem.part == (0, len(condition))
-    if not isinstance(finding, NeverEqual) or finding.result != "false" or not whole:
+    if not isinstance(finding, NeverEqual) or finding.result != "false":
         return problem
-    return problem._replace(finding=NeverSucceeds(finding.found, finding.reason, finding.way))
+    if problem.part not in _required(parse(condition)):
+        return problem
+    return problem._replace(finding=NeverSucceeds("request", finding.found, finding.reason, finding.way))
+
+
+def _required(node: t.Node) -> set[Part]:
+    """The parts of a condition that must hold for the whole to hold: those that `&&` joins."""
+    found: set[Part] = set()
+    left = [node]
+    for each in left:  # grows during the iteration
+        found.add((each.start, each.end))
+        if isinstance(each, t.Binary) and each.operator == "&&":
+            left += (each.left, each.right)
+    return found
 
 
 def references(view: View) -> Iterator[Problem]:

@@ -128,12 +128,13 @@ class NeverEqual(Finding):
 
 
 class NeverSucceeds(Finding):
-    """A request whose condition never holds, so that it fails in every run."""
+    """A request, or a wait for an object, whose condition never holds: it fails in every run, or never ends."""
 
     code = "FD795"
-    title = "the request never succeeds: `{found}` is always false, since {reason}"
+    title = "the {what} never succeeds: `{found}` is always false, since {reason}"
     label = "always false"
     help = "{way}"
+    what: str
     found: str
     reason: str
     way: str

@@ -11,7 +11,7 @@ from flowdsl.compiler.kinds import BODY_OF, SECRETS, WORD_OF
 from flowdsl.compiler.lint.manifest.template import LOOPS
 from flowdsl.compiler.lint.variables.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.variables.scope import OF_CALLERS
-from flowdsl.compiler.lint.variables.texts import strings
+from flowdsl.compiler.lint.variables.texts import HTTP, strings
 from flowdsl.compiler.lint.variables.typing_findings import UnknownName
 from flowdsl.compiler.lint.variables.uses import Spot, of_metric
 from flowdsl.compiler.lint.workflow.loops import no_list
@@ -57,9 +57,15 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
         return None  # Argo knows it, but it is not in this document
     if not (reason := _failing(name, path, text, place)):
         return finding
-    return (
-        UnknownVariable(name, (), f"{_way(name)}: {reason}") if finding is None else certain(finding, reason)
-    )
+    if finding is not None:
+        return certain(finding, reason)
+    bare = path[-1] in _ASKING and "." in name
+    way = f"write `{name}` without braces" if bare else _way(name)
+    return UnknownVariable(name, (), f"{way}: {reason}")
+
+
+_ASKING = ("expression", "failureCondition", "successCondition")
+"""The fields that name variables, or fields of an object, without braces."""
 
 
 def certain(finding: LiteralTag, reason: str) -> Finding:
@@ -83,7 +89,8 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     if path[-1] == "from":
         return "no artifact is called so" if root == "item" else ""  # others are reported elsewhere
     named = root in ROOTS or _NAME.fullmatch(name)  # else it may be a mapping of expr-lang in a closure
-    if path[-1] == "expression" and named and not is_quoted(text, text.index(name), name):
+    is_read = path[-1] == "expression" or path[-2:] == HTTP
+    if is_read and named and not is_quoted(text, text.index(name), name):
         return "an expression with braces in it cannot be read"
     if call is None:
         return unfit(path, text, name)
@@ -159,6 +166,7 @@ def _ends(path: Path, end: tuple[str | None, ...]) -> bool:
 _TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
 _AMOUNT = "an amount with braces in it cannot be read"
 _LABEL, _NAME_OF = "the value of a label has no braces in it", "a name has no braces in it"
+_WAIT = "a condition with braces in it cannot be read"
 _KEY, _WORD = "a key has no braces in it", "the field takes only a few words"
 _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("dag", "target"), "no task is called so"),
@@ -174,6 +182,8 @@ _FORMS: tuple[tuple[tuple[str | None, ...], str], ...] = (
     (("memoize", "maxAge"), _TIME),
     (("limits", None), _AMOUNT),
     (("requests", None), _AMOUNT),
+    (("resource", "successCondition"), _WAIT),
+    (("resource", "failureCondition"), _WAIT),
 )
 """The ends of paths to texts of templates that Argo parses into other types."""
 
