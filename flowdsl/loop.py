@@ -66,10 +66,19 @@ def body_call(trace: Trace, body: object, site: Site) -> Call | None:
         trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):
         data = hidden(expr_of(body)) if is_value(body) else None
-        kind, data = ("NotABody", {"have": said(body)}) if data is None else ("HiddenFunction", data)
-        trace.report(kind, Argument(site, position=0), (), **data)
+        kind = "NotABody" if data is None else "HiddenFunction"
+        trace.report(kind, Argument(site, position=0), (), **(data or _no_body(body)))
         return None
     return begin(trace, cast("Step[..., Any] | Pipeline[..., Any]", body), site)
+
+
+def _no_body(body: object) -> dict[str, str]:
+    """What stands in the place of the body, and the step or pipeline in it if it is a `partial`."""
+    have, inner = said(body), ""
+    if isinstance(body, partial):
+        whole = cast("partial[object]", body).func
+        inner = whole.__name__ if isinstance(whole, (Step, Pipeline)) else ""
+    return {"have": f"a `partial` of `{inner}`" if inner else have, "inner": inner}
 
 
 def finish(

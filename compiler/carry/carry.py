@@ -248,11 +248,14 @@ class _Carrying:
                 self._seen.add(name)
                 place = self.module.use(user, name)
                 data: dict[str, Any] = dict(resolved.data)
-                if resolved.kind == "UndefinedName":
+                kind = resolved.kind
+                if kind == "UndefinedName" and (outer := self._maker(name)):
+                    kind, data = "Closure", {"step": self.node.name, "outer": outer}
+                elif kind == "UndefinedName":
                     for_types = self.module.is_for_types(name)
                     close = "" if for_types else self.module.meant(name, local_names(user))
                     data = {"close": close, "for_types": for_types}
-                self._report([finding(resolved.kind, place, name=name, **data)], user)
+                self._report([finding(kind, place, name=name, **data)], user)
             return
         self._seen.add(name)
         for index in resolved or ():
@@ -262,6 +265,14 @@ class _Carrying:
             elif index not in self.whole:
                 self.whole[index] = piece(self.module, index)
                 self._todo.append((node, self.whole[index]))
+
+    def _maker(self, name: str) -> str:
+        """The function that makes the step, if the name is a variable of it: so defaults may read it."""
+        if self.index is not None:
+            return ""
+        functions = [one for one in self.module.nodes if isinstance(one, Function) and one is not self.node]
+        around = (one for one in functions if self.node in ast.walk(one))
+        return next((one.name for one in around if name in local_names(one)), "")
 
     def _report(self, found: Sequence[Diagnostic], user: ast.stmt) -> None:
         """Add findings about a statement; outside of the function they also name the step that needs it."""

@@ -43,7 +43,7 @@ from flowdsl.mistakes.arguments import WrongDefault
 from flowdsl.mistakes.words import UnnamedOption
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.places.place import Argument, Definition
-from flowdsl.step import StepDef
+from flowdsl.step import Step, StepDef
 from flowdsl.tracing.body import KINDS
 from flowdsl.tracing.trace import held_in
 from flowdsl.values import types as t
@@ -69,7 +69,7 @@ _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
 def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
     """Findings about one definition."""
     word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
-    if not is_function(found.plain) or _of_a_pipeline(found):
+    if not is_function(found.plain) or _inner(found):
         yield _no_function(found, word)
         return
     written = functools.partial(Argument, found.site)
@@ -95,7 +95,7 @@ def _no_function(found: StepDef | PipelineDef, word: str) -> Diagnostic:
 
         name = found.plain.__qualname__.rpartition("<locals>.")[2]
         return Diagnostic(MethodStep(name, word), Definition(found.code))
-    return Diagnostic(NotAFunction(word, _called(found), _of_a_pipeline(found)), found.site)
+    return Diagnostic(NotAFunction(word, _called(found), _inner(found), found.name), found.site)
 
 
 def _signature(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
@@ -121,15 +121,19 @@ def _signature(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
             yield Diagnostic(BadName(out.name), Definition(code, "return"))
 
 
-def _of_a_pipeline(found: StepDef | PipelineDef) -> bool:
-    return isinstance(cast("object", found.function), Pipeline)
+def _inner(found: StepDef | PipelineDef) -> str:
+    """The word of a declaration that this one is made of, where its options or its tasks would be lost."""
+    function = cast("object", found.function)
+    if isinstance(function, Pipeline):
+        return "pipeline"
+    return "step" if isinstance(function, Step) and isinstance(found, StepDef) else ""
 
 
 def _called(found: StepDef | PipelineDef) -> str:
     """A description of an object that is not a function."""
     thing = cast("object", found.plain)
-    if _of_a_pipeline(found):
-        return f"the pipeline `{found.name}`"
+    if inner := _inner(found):
+        return f"the {inner} `{found.name}`"
     if isinstance(thing, type):
         return f"the class `{found.name}`"
     if type(thing) is type(len):

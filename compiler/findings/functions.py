@@ -111,18 +111,23 @@ class NotAFunction(Finding):
 
     code = "FD346"
     title = "`{what}` takes a function, not {have}"
-    label = "only a function says in Python what is to run"
+    label = "{effect}"
     help = "{way}"
     what: str
     have: str
-    is_pipeline: bool
+    inner: str
+    name: str
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out."""
+        effect = "only a function says in Python what is to run"
         way = f"write a function with `def` that calls it, and put `@{self.what}` above that"
-        if self.is_pipeline:
+        if self.inner == "pipeline":
             way = "remove one of the two: a pipeline says which steps run, and a step is what runs"
-        return {**super().words(), "way": way}
+        elif self.inner:
+            effect = "the options of that step would be lost"
+            way = f"write all options in one decorator; for some calls, `{self.name}.options(...)`"
+        return {**super().words(), "effect": effect, "way": way}
 
 
 class EmptyPipeline(Finding):

@@ -11,8 +11,16 @@ class NotABody(Finding):
     code = "FD240"
     title = "a loop runs a step or a pipeline, not {have}"
     label = "neither a step nor a pipeline"
-    help = "put @step(...) or @pipeline above the function, and pass it without calling it"
+    help = "{way}"
     have: str
+    inner: str  # the step or pipeline in a `partial`
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "put @step(...) or @pipeline above the function, and pass it without calling it"
+        if self.inner:
+            way = f"pass `{self.inner}` itself, and what all items share by name, beside `over=`"
+        return {**super().words(), "way": way}
 
 
 class OverNotNamed(Finding):

@@ -30,7 +30,7 @@ _UNSEEN = {
     for name, number in opcode.opmap.items()
     if name in ("IS_OP", "MATCH_MAPPING", "MATCH_SEQUENCE") or name.endswith("_NONE")
 }
-_ARITY = re.compile(r"[\w.<>]+\(\) (missing|takes|got)")
+_CALLEE = re.compile(r"[\w.<>]+\(\) (missing|takes|got)|'[\w.]+' object is not callable")
 _NO_EXCEPTION = "exceptions must derive from"
 _DEEPEST = 100  # `DEEPEST` of lint: each pipeline is a template. Python's stack ends soon after.
 _REPLACE = "replace() should be called on dataclass instances"
@@ -206,7 +206,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
         )
         return True
     told = RunTimeValue.__name__ in text or TOKEN.search(text) or text.startswith(_NO_EXCEPTION)
-    called = operation(site)[0].startswith("CALL") and not _ARITY.match(text)
+    called = operation(site)[0].startswith("CALL") and not _CALLEE.match(text)
     if not told and not (called and _reads_a_value(frame, site)):
         return False
     # json asks for the class, and a stand-in returns that of its value.

@@ -309,12 +309,19 @@ def test_an_exception_of_the_file_is_shown_as_python_shows_it(flowdsl: Callable[
         assert flowdsl(command, "pipeline.py") == (2, "", ran.stderr)
 
 
-def test_an_exception_of_a_pipeline_too(flowdsl: Callable[..., Result]) -> None:
-    write("pipeline.py", PIPELINE.replace("    hello(name)", "    {}['key']"))
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{}['key']", "KeyError: 'key'"),
+        ("name_of = 3; name_of(name)", "TypeError: 'int' object is not callable"),
+    ],
+)
+def test_an_exception_of_a_pipeline_too(line: str, told: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE.replace("    hello(name)", f"    {line}"))
     code, out, err = flowdsl("compile", "pipeline.py")
     assert (code, out) == (2, "")
     assert err.startswith("Traceback (most recent call last):\n")
-    assert err.endswith("KeyError: 'key'\n")
+    assert err.endswith(f"{told}\n")
     assert err.count('  File "') == 1
 
 

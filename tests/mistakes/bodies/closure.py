@@ -17,3 +17,14 @@ load_orders = make("orders")
 @pipeline
 def nightly() -> None:
     load_orders(5)
+
+
+@pipeline
+def weekly() -> None:
+    most = 3
+
+    @step(image="python:3.12-slim")
+    def last(limit: int = most) -> int:
+        return limit
+
+    last()
