@@ -212,6 +212,13 @@ class ModuleSource:
         """All nodes of the file."""
         return list(ast.walk(ast.Module(self.body, [])))
 
+    @cached_property
+    def joins(self) -> set[str]:
+        """What this module has for `os.path.join`: names of it, and names of `os.path` with `.join`."""
+        known = self.namespace.items()
+        modules = {f"{name}.join" for name, value in known if value is os.path}
+        return {name for name, value in known if value is os.path.join} | modules
+
     def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg) -> Span:
         """The span of a node."""
         return self.file.node(node)

@@ -121,7 +121,8 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None, calls:
             todo.extend(inside(one))
     shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
-    variables = Variables(node.body)
+    inputs = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+    variables = Variables(node.body, {one for one in module.joins if one.partition(".")[0] not in inputs})
     evident = Evident(definition, variables, module)
     return Body(definition, module, node, names, returns, changed, read, variables, evident, calls)
 

@@ -33,8 +33,8 @@ def root(node: ast.expr, variables: Variables) -> ast.expr:
         match node:
             case ast.BinOp(left, ast.Div()):
                 node = left
-            case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), [first, *_]):
-                node = first
+            case ast.Call() if parts := variables.joined(node):
+                node = parts[0]
             case ast.Call(ast.Attribute(of, verb)) if verb in _BESIDE or verb == "joinpath":
                 node = of
             case ast.Call(ast.Name(verb) | ast.Attribute(attr=verb), [first, *_], []) if verb in _MADE:
@@ -57,8 +57,8 @@ def text_of(node: ast.expr, variables: Variables, depth: int = 20) -> str:
             return found
         case ast.BinOp(left, ast.Div(), right):
             return _joined([left, right], variables, depth - 1)
-        case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), several, []):
-            return _joined(several, variables, depth - 1)
+        case ast.Call() if parts := variables.joined(node):
+            return _joined(parts, variables, depth - 1)
         case ast.Call(ast.Attribute(of, "joinpath"), several, []):
             return _joined([of, *several], variables, depth - 1)
         case ast.Call(ast.Name(verb) | ast.Attribute(attr=verb), [first], []) if verb in _MADE:

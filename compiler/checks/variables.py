@@ -11,7 +11,7 @@ from flowdsl.compiler.carry.tree import LEAVES, NAMING, below, bound, nodes
 from flowdsl.compiler.checks.paths import written_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -23,10 +23,14 @@ _PERHAPS = (ast.If, ast.IfExp, ast.BoolOp, ast.Match, ast.While)
 
 
 class Variables:
-    """The nodes of the body of a function, and the variables that they bind."""
+    """The nodes of the body of a function, and the variables that they bind.
 
-    def __init__(self, body: Sequence[ast.AST]) -> None:
+    `joins` are the expressions that its module has for `os.path.join`, besides this one.
+    """
+
+    def __init__(self, body: Sequence[ast.AST], joins: Collection[str] = ()) -> None:
         self._body = body
+        self._joins = joins
         self._by_kind: dict[type[ast.AST], list[ast.AST]] = {}
         self.sure: list[ast.AST] = []
         """The nodes whose failure fails the function, in source order: nothing catches it, and they are not in a
@@ -82,6 +86,32 @@ class Variables:
         """The calls that write to a path, also in nested functions, and the paths."""
         found = ((one, written_to(one)) for one in self.of(ast.Call))
         return {one: path for one, path in found if path is not None}
+
+    def joined(self, node: ast.AST) -> list[ast.expr]:
+        """The parts of a path that a call of `os.path.join` joins, however that was imported; of other nodes none."""
+        match node:
+            case ast.Call(ast.Attribute(ast.Attribute(_, "path"), "join"), parts, []):
+                return parts
+            case ast.Call(ast.Name() | ast.Attribute(ast.Name(), "join") as called, parts, []):
+                return parts if ast.unparse(called) in self._joining else []
+            case _:
+                return []
+
+    @cached_property
+    def _joining(self) -> set[str]:
+        """The expressions for `os.path.join`: of the module, and imported in the function."""
+        found = {one for one in self._joins if one.partition(".")[0] not in self.times}
+        for one in self.of(ast.ImportFrom):
+            if one.module == "os.path":
+                found |= {each.asname or each.name for each in one.names if each.name == "join"}
+            elif one.module == "os":
+                found |= {f"{each.asname or each.name}.join" for each in one.names if each.name == "path"}
+        return found | {
+            f"{each.asname}.join"
+            for one in self.of(ast.Import)
+            for each in one.names
+            if each.name == "os.path"
+        }
 
     @cached_property
     def certain(self) -> list[ast.AST]:

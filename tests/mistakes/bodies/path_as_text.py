@@ -2,6 +2,8 @@
 
 import json
 import os
+import os.path as paths
+from os.path import join
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +36,27 @@ def prepare_folder(rows: int) -> str:
     with open(file, "w") as out:
         out.write(str(rows))
     return file
+
+
+@step(image="registry.example.com/train:1.4")
+def prepare_parts(rows: int) -> list[str]:
+    from os import path
+    from os.path import join as in_folder
+
+    with open(join("parts", "1.txt"), "w") as one, open(paths.join("parts", "2.txt"), "w") as two:
+        print(rows, file=one)
+        print(rows, file=two)
+    with open(path.join("parts", "3.txt"), "w") as three, open(in_folder("parts", "4.txt"), "w") as four:
+        print(rows, file=three)
+        print(rows, file=four)
+    return ["parts/1.txt", "parts/2.txt", "parts/3.txt", "parts/4.txt"]
+
+
+@step(image="registry.example.com/train:1.4")
+def joined(rows: int, join: str) -> str:
+    with open("rows.txt", "w") as out:
+        out.write(join)
+    return join
 
 
 @step(image="registry.example.com/train:1.4")
@@ -109,4 +132,6 @@ def nightly(rows: int = 3) -> str:
     uploaded(rows)
     beside(rows)
     prepare_folder(rows)
+    prepare_parts(rows)
+    joined(rows, "rows.txt")
     return train(prepare(rows)).model
