@@ -107,6 +107,8 @@ class RunTimeValue:
 
     def __len__(self) -> int:
         expr = used(self)
+        if size := _size(expr, complete=True):
+            return size
         parts = _parts_of(expr)
         if parts is None and not isinstance(expr, Poison):
             complain("RunTimeLoop", what="counted")
