@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.lengths import duration
 from flowdsl.cli.display.paint import Paint, paint_of_output
-from flowdsl.cli.display.rounds import items_of, listed, readable, reason, rounds_table
+from flowdsl.cli.display.rounds import listed, readable, reason, rounds_table
 from flowdsl.cli.display.signs import style_of, verb
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import line
@@ -238,7 +238,7 @@ def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint:
         if name not in artifacts and one.get("value") is not None:
             value = str(one["value"])
             path = files.of_text(value)
-            rows.append((name, shown(path) if path else readable(items_of(value, name, texts))))
+            rows.append((name, shown(path) if path else readable(value, name, texts)))
     for name, one in artifacts.items():
         path = unpacked(one, files.folder)
         if path is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.ending import repeats
 from flowdsl.cli.display.lengths import age, length
-from flowdsl.cli.display.rounds import ROUNDS, items_of
+from flowdsl.cli.display.rounds import ROUNDS, readable
 from flowdsl.cli.display.signs import SIGNS, shown, style_of
 from flowdsl.cli.display.tables import Cell, Column, Table
 from flowdsl.cli.display.texts import clip, line, wrap
@@ -104,7 +104,7 @@ class Picture:
                     for at, one in enumerate(lines)
                 )
         texts = self._texts()
-        outputs = {name: items_of(value, name, texts) for name, value in run.outputs().items()}
+        outputs = {name: readable(value, name, texts) for name, value in run.outputs().items()}
         for title, values in (("Parameters", run.parameters()), ("Outputs", outputs)):
             if values:
                 made.append(f"{title}:")

@@ -86,10 +86,9 @@ def _field(text: str) -> str:
 
 
 def _cell(of: Rounds, one: Round, name: str) -> str:
-    """The text of a cell: JSON in readable form, an output of a loop as a list, a text unchanged."""
-    text = one.values.get(name, "")
+    """The text of a cell."""
     known = of.texts and (of.texts.outputs if name in of.outputs else of.texts.inputs)
-    return text if known is not None and name in known else readable(items_of(text, name, known))
+    return readable(one.values.get(name, ""), name, known)
 
 
 def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
@@ -109,20 +108,14 @@ def _is_number(text: str | None) -> bool:
     return True
 
 
-def items_of(value: str, name: str, texts: Collection[str] | None) -> str:
-    """An output in readable form, of a loop as a list; without a known type, what looks like a value is one."""
-    rows = value_of(value, name, () if texts is None else texts)
-    return json.dumps(rows, ensure_ascii=False) if isinstance(rows, list) else value
+def readable(text: str, name: str = "", texts: Collection[str] | None = None) -> str:
+    """A value in readable form: of a loop as a list, and without the escapes that hide braces from Argo.
 
-
-def readable(text: str) -> str:
-    """A value in readable form: without the escapes that hide braces from Argo."""
-    if not text.startswith(("[", "{")):
-        return text
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False)
-    except ValueError:
-        return text
+    `texts` are the names of those that are plain text, and stay as they are; without it, what looks like a value is
+    one.
+    """
+    value = value_of(text, name, () if texts is None else texts)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else text
 
 
 def listed(of: Rounds) -> Json:

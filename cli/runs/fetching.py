@@ -302,6 +302,7 @@ def _rows(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> list
 def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
     """The outputs as a table or for programs."""
     from flowdsl.cli.display.paint import paint_of_output
+    from flowdsl.cli.display.rounds import readable
     from flowdsl.cli.display.tables import Cell, Column, Table
 
     if as_json:
@@ -324,7 +325,8 @@ def _listing(run: Run, rows: Sequence[_Row], *, as_json: bool) -> str:
         Column("VALUE OR PLACE", least=16),
     ]
     paint = paint_of_output()
-    cells = [[Cell(visible(text)) for text in one] for one in rows]
+    shown = (one._replace(said=readable(one.said)) if one.kind == "value" else one for one in rows)
+    cells = [[Cell(visible(text)) for text in one] for one in shown]
     return Table(columns, cells, paint.width()).text(paint)
 
 

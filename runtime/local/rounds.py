@@ -122,16 +122,16 @@ def _rows(text: str) -> list[dict[str, Any]] | None:
     try:
         rows: list[dict[str, Any]] = json.loads(text)
         rows.sort(key=_place)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return rows
 
 
 def _json(text: str) -> Any:
-    """Parse JSON; a number that JSON does not have stays a text."""
+    """Parse JSON; what is too deep, or has a number that JSON does not have, stays a text."""
     try:
         return from_json(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -316,7 +316,7 @@ def _is_key(text: str | None, run: str) -> bool:
         return False
     try:
         value: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     parts: list[Any] = [*value.values()] if isinstance(value, dict) else value
     return bool(parts) and all(isinstance(one, str) and one.startswith(f"{run}/") for one in parts)

@@ -314,3 +314,61 @@ def test_a_parameter_that_the_entrypoint_needs_may_be_given_to_the_run(
     assert (refused.code, "error[FD797]" in refused.err) == (2, True)
     done = flowdsl("needed.yaml", "-p", "rate=1")
     assert (done.code, "FD797" in done.err) == (0, False)
+
+
+READ = """\
+from typing import NamedTuple
+
+from flowdsl import fan_out, pipeline, step
+
+class Made(NamedTuple):
+    table: dict[str, str]
+    squares: list[int]
+    plain: str
+    deep: str
+
+@step(image="python:3.12-slim")
+def table() -> dict[str, str]:
+    return {"\u00e9": "{b}"}
+
+@step(image="python:3.12-slim")
+def square(i: int) -> int:
+    return i * i
+
+@step(image="python:3.12-slim")
+def text(n: int) -> str:
+    return "[1,2]" if not n else "[" * n + "]" * n
+
+@pipeline
+def read() -> Made:
+    return Made(table(), fan_out(square, over={"i": [2, 3]}), text(0), text.options(name="deep")(5000))
+"""
+
+
+def test_values_are_read_as_they_were_made(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "read.py").write_text(READ, encoding="utf-8")
+    deep = "[" * 5000 + "]" * 5000
+    values = {"table": '{"\u00e9": "{b}"}', "squares": "[4, 9]", "plain": "[1,2]", "deep": deep}
+    done = flowdsl("read.py", "--name", "one", "-q")
+    assert done.code == 0
+    assert [f"  {name:<7}  {value}" in done.out for name, value in values.items()] == [True] * 4
+    assert run(["get", "one"]) == 0
+    shown = capsys.readouterr().out
+    assert [f"  {name:<7}  {value}\n" in shown for name, value in values.items()] == [True] * 4
+    assert run(["fetch", "one", "--list"]) == 0
+    listed = {
+        line[1]: line[3]
+        for row in capsys.readouterr().out.splitlines()
+        if len(line := row.split(None, 3)) > 3
+    }
+    assert {name: listed[name] for name in ("table", "squares", "deep")} == {
+        name: values[name] for name in ("table", "squares", "deep")
+    }
+    assert json.loads(flowdsl("--resume", "one", "--json").out)["outputs"] == {
+        "table": {"\u00e9": "{b}"},
+        "squares": [4, 9],
+        "plain": "[1,2]",
+        "deep": deep,
+    }
