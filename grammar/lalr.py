@@ -78,6 +78,18 @@ class Lalr:
         return otherwise if found is None else found.end()
 
 
+MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "{": "`(`"}
+"""What stands in conditions for signs that other languages have."""
+
+
+def behind(terminals: frozenset[str]) -> str:
+    """What may follow in a condition, given the terminals that the grammar would accept."""
+    if "COMMA" in terminals:
+        return "`,` or `)`"
+    comparison = "`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not in`, " if "EQ" in terminals else ""
+    return f"{comparison}`and` or `or`" + (" or `)`" if "RPAR" in terminals else "")
+
+
 def kind_of(item: Any) -> str:
     """The rule of a tree, or the terminal of a token."""
     return str(item.data if hasattr(item, "data") else item.type)

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.lalr import MEANT, Lalr, behind, kind_of, span
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.space import Value
 
@@ -92,13 +92,10 @@ def _lalr() -> Lalr:
     return Lalr("space_condition.lark", _instead, contextual=True)
 
 
-_MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "{": "`(`"}
-
-
 def _instead(found: str, terminals: frozenset[str]) -> str:
     """What is allowed in place of `found`, given the terminals that the grammar would accept."""
-    if found in _MEANT:
-        return _MEANT[found]
+    if found in MEANT:
+        return MEANT[found]
     if "WORD" in terminals:
         return "a value: a word, a number or quoted text"
     if "NAME" in terminals:
@@ -107,7 +104,4 @@ def _instead(found: str, terminals: frozenset[str]) -> str:
         return "`in`"
     if terminals == frozenset(("LPAR", "LSQB")):
         return "values in parentheses, such as `(2, 4)`"
-    if "COMMA" in terminals:
-        return "`,` or `)`"
-    comparison = "`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not in`, " if "EQ" in terminals else ""
-    return f"{comparison}`and` or `or`" + (" or `)`" if "RPAR" in terminals else "")
+    return behind(terminals)

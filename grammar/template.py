@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.grammar.lalr import Lalr, kind_of, span
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.names import EXPRESSION_WORDS
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -187,24 +188,6 @@ _TOKEN = regex(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_WORDS = frozenset(
-    (
-        "true",
-        "false",
-        "nil",
-        "and",
-        "or",
-        "not",
-        "in",
-        "let",
-        "if",
-        "else",
-        "matches",
-        "contains",
-        "startsWith",
-        "endsWith",
-    )
-)
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -242,7 +225,7 @@ def variables(expression: str) -> tuple[Reference, ...]:
             brackets.append(token.text)
         elif token.text in (")", "]", "}") and token.kind == "operator" and brackets:
             brackets.pop()
-        if token.kind != "name" or before in (".", "?.", "#") or token.text in _WORDS:
+        if token.kind != "name" or before in (".", "?.", "#") or token.text in EXPRESSION_WORDS:
             index += 1
             continue
         if before == "let":

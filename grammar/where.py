@@ -15,7 +15,7 @@ from itertools import chain, product
 from typing import TYPE_CHECKING, Literal
 
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.lalr import Lalr
+from flowdsl.grammar.lalr import MEANT, Lalr, behind
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_qualified_name
 from flowdsl.grammar.quantity import quantity
@@ -66,13 +66,10 @@ def _lalr() -> Lalr:
     return Lalr("where.lark", _instead, contextual=True)
 
 
-_MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "[": "`(`", "{": "`(`"}
-
-
 def _instead(found: str, terminals: frozenset[str]) -> str:
     """What is allowed in place of `found`, given the terminals that the grammar would accept."""
-    if found in _MEANT:
-        return _MEANT[found]
+    if found in MEANT or found == "[":
+        return MEANT.get(found, "`(`")
     if f"_{found.upper()}" in terminals:
         return f"`{found.lower()}` in lower case"
     if terminals == frozenset(("LPAR",)):
@@ -83,10 +80,7 @@ def _instead(found: str, terminals: frozenset[str]) -> str:
         return "a value: a word, a number or quoted text"
     if "WORD" in terminals:
         return "a label such as `zone`, `not` or `(`"
-    if "COMMA" in terminals:
-        return "`,` or `)`"
-    comparison = "`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not in`, " if "EQ" in terminals else ""
-    return f"{comparison}`and` or `or`" + (" or `)`" if "RPAR" in terminals else "")
+    return behind(terminals)
 
 
 def _groups(tree: Tree[Token], text: str, positive: bool, depth: int) -> Groups:
