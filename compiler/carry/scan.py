@@ -14,6 +14,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.places.source import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,6 @@ _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 
 _OPTIMIZED = 1  # inspect.CO_OPTIMIZED: code of a function, with fast locals
 _ADDS = frozenset(("add", "append", "insert", "setdefault", "update"))
-_COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"}
 
 
 class Reads(NamedTuple):
@@ -150,7 +150,7 @@ def is_exact(code: CodeType) -> bool:
     while todo:
         for constant in todo.pop().co_consts:
             if type(constant) is CodeType:
-                if constant.co_name not in _COMPREHENSIONS:
+                if constant.co_name not in UNNAMED:
                     return False
                 todo.append(constant)
     return True

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from flowdsl.places.locate import Function, Index, Piece
     from flowdsl.places.place import Place, Position, Site
 
+UNNAMED = frozenset(("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
+"""The names of code without variables of the body around it."""
+
 
 class SourceFile:
     """One file: `filename` as in code objects, `shown` as in messages, its text and its tree."""
@@ -176,7 +179,7 @@ class Sources:
         if found[2] is not None:
             return file.index.assigned(found)
         written = file.index.called_on(found[0] or 0)
-        made = [] if site.code.co_name in _UNNAMED else self._calls(site.code).get(found[0], [])
+        made = [] if site.code.co_name in UNNAMED else self._calls(site.code).get(found[0], [])
         if not written or len(made) % len(written):  # the code of a `finally` exists twice
             return None
         number = sum(offset <= site.lasti for offset in made) - 1
@@ -222,7 +225,3 @@ def _calls(code: CodeType) -> dict[int | None, list[int]]:
             line = step.positions and step.positions.lineno
             found.setdefault(line, []).append(step.offset)
     return found
-
-
-# Code without variables of the enclosing body.
-_UNNAMED = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
