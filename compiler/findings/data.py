@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
+from flowdsl.artifact import Packed
 from flowdsl.compiler.findings.kinds import result_of
 from flowdsl.diagnostic import Finding, suggest
 
@@ -283,7 +286,7 @@ class UnknownArchive(Finding):
         meant = {"gz": "tar", "gzip": "tar", "tgz": "tar", "tar.gz": "tar", "no": "none"}.get(
             have.lower(), ""
         )
-        if have.lower() in ("tar", "zip", "none"):
+        if have.lower() in get_args(Packed):
             meant = have.lower()
         return {
             **super().words(),
