@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
+from flowdsl.compiler.kinds import CONTAINER_BODIES
 from flowdsl.compiler.tree import entries, inside
 from flowdsl.grammar.devices import is_gpu
 from flowdsl.grammar.error import GrammarError
@@ -48,7 +49,7 @@ def asked(spec: Json, word: Literal["limits", "requests"] = "limits") -> Amounts
 
 def asked_by(template: Json) -> Amounts:
     """The resources that the pod of an Argo template reserves, as `asked`; its podSpecPatch is ignored."""
-    alone = [template[kind] for kind in ("container", "script") if template.get(kind)]
+    alone = [template[kind] for kind in CONTAINER_BODIES if template.get(kind)]
     beside = [*entries(template, "containerSet", "containers"), *entries(template, "sidecars")]
     return asked({**template, "containers": [*alone, *beside]}, "requests")
 

@@ -25,8 +25,14 @@ BODIES = (
 POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
 """Templates that run as a pod of their own."""
 
+PODLESS_BODIES = frozenset(BODIES) - POD_BODIES
+"""Templates that run in the pods of others, in Argo's agent, or nowhere."""
+
 PROGRAM_BODIES = frozenset(("container", "containerSet", "script"))
 """Templates whose pod runs what their author wrote."""
+
+CONTAINER_BODIES = ("container", "script")
+"""Templates that are one container themselves; those of a containerSet are below it."""
 
 GRAPH_BODIES = frozenset(("steps", "dag"))
 """Templates that call other templates; Argo calls all but these and `suspend` leaves."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.kinds import CONTAINER_BODIES
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.runtime.parts import name_of, part, several
 
@@ -68,7 +69,7 @@ def claims(volumes: Iterable[Json]) -> dict[str, str]:
 
 def containers(template: Json) -> Iterator[Json]:
     """The containers of a template that a user writes."""
-    for name in ("container", "script"):
+    for name in CONTAINER_BODIES:
         if template.get(name) is not None:
             yield template[name]
     yield from several(part(template, "containerSet"), "containers")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.argo.provenance import EMITTER, PIPELINE, SOURCE
 from flowdsl.compiler.argo.provenance import SPEC as SPEC_DIGEST
 from flowdsl.compiler.findings.objects import OwnField
-from flowdsl.compiler.kinds import BODIES, GRAPH_BODIES
+from flowdsl.compiler.kinds import BODIES, CONTAINER_BODIES, GRAPH_BODIES
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.diagnostic import Diagnostic
@@ -52,7 +52,7 @@ TEMPLATE = Target(
             ("inputs",),
             ("outputs",),
             ("volumes",),
-            *((body, field) for body in ("container", "script") for field in ("env", "volumeMounts")),
+            *((body, field) for body in CONTAINER_BODIES for field in ("env", "volumeMounts")),
         }
     ),
 )

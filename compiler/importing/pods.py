@@ -9,6 +9,7 @@ from flowdsl.compiler.importing.file_head import is_scratch
 from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quoted
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.tagged import value_of
+from flowdsl.compiler.kinds import CONTAINER_BODIES
 from flowdsl.compiler.options.volumes import unmountable
 from flowdsl.compiler.tree import entries, inside, is_mapping
 
@@ -77,7 +78,7 @@ class Volumes:
         self._own = {str(one.get("name")): one for one in entries(template, "volumes")}
         self._said: set[str] = set()
         self._named: set[str] = set()
-        bodies = [inside(template, kind) for kind in ("container", "script")]
+        bodies = [inside(template, kind) for kind in CONTAINER_BODIES]
         group = inside(template, "containerSet")
         found = _mounted([group, *entries(group, "containers")])
         while True:

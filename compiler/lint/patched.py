@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.kinds import PROGRAM_BODIES
+from flowdsl.compiler.kinds import CONTAINER_BODIES, PROGRAM_BODIES
 from flowdsl.compiler.lint.combined import Guest, beside
 from flowdsl.compiler.lint.pods.patches import NO_PATCH, BadPatch, whole_patch
 from flowdsl.compiler.lint.workflow.names import OWN_VOLUMES
@@ -34,8 +34,6 @@ _SHARED = (
     "tolerations",
 )
 """Fields that templates have under the same names as pods."""
-
-_MAIN = ("container", "script")
 
 
 def patched(view: View) -> Whole | None:
@@ -80,7 +78,7 @@ def _patched(view: View, data: Object, patch: Object) -> Object:
     """A template with a patch of its pod applied."""
     if not patch:
         return data
-    body = next((field for field in _MAIN if data.get(field) is not None), "")
+    body = next((field for field in CONTAINER_BODIES if data.get(field) is not None), "")
     main: Object = {**data[body], "name": "main"} if body else {}
     group = [main] if body else entries(data, "containerSet", "containers")
     beside = entries(data, "sidecars")

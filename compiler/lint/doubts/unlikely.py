@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import is_secret
+from flowdsl.compiler.kinds import PODLESS_BODIES, kind
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.pods.bodies import NoCommand
@@ -234,7 +235,6 @@ _CODES = regex(
     r"\s*(?:asInt\()?\s*lastRetry\.exitCode\s*\)?\s*(?:in\s*\[([\d,\s]*)\]|==\s*['\"]?(\d+)['\"]?)\s*"
 )
 _HOST = "kubernetes.io/hostname"
-_WITHOUT_CODES = ("dag", "steps", "suspend", "http", "plugin")
 _OF_ARGO = frozenset(("2", "64", "65", "137", "143"))
 """The exit codes of the pod that creates an object and waits for it. Source: Argo Workflows, cmd/argoexec/main.go."""
 
@@ -283,7 +283,7 @@ def attempts(view: View) -> Iterator[Problem]:
 
 def _no_such_code(template: Object, expression: str) -> str | None:
     """Why a template never has the exit codes that an expression requires, if it requires nothing else."""
-    if any(template.get(body) is not None for body in _WITHOUT_CODES):
+    if kind(template) in PODLESS_BODIES:
         return "it is not a pod, and has no exit code" if _needs_a_code(expression) else None
     asked = [_CODES.fullmatch(each) for each in expression.split("||")]
     if None in asked:

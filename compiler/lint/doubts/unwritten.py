@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.kinds import CONTAINER_BODIES
 from flowdsl.compiler.lint.pods.bodies import NeverGiven
 from flowdsl.compiler.lint.pods.mounts import is_in, is_read_only, mount_of, place_of
 from flowdsl.compiler.lint.scripts import POSIX_SHELLS, command_line, is_python, parse
@@ -35,7 +36,7 @@ def unwritten(view: View) -> Iterator[Problem]:
         if template.body == "containerSet":
             yield from _in_set(template, files)
         container = inside(template.data, template.body)
-        if template.body not in ("container", "script") or container.get("envFrom"):
+        if template.body not in CONTAINER_BODIES or container.get("envFrom"):
             continue
         text = _text(container, template.source)
         volumes = view.volumes_of(template)

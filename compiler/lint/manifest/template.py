@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.kinds import (
     BODIES,
     BODY_OF,
+    CONTAINER_BODIES,
     EXIT_BODIES,
     LEAF_BODIES,
     LOCATIONS,
@@ -126,7 +127,7 @@ class Template:
     def containers(self) -> list[tuple[Path, Object]]:
         """Its user-defined containers, each with its path in the template."""
         found: list[tuple[Path, Object]] = [
-            ((body,), self.data[body]) for body in ("container", "script") if self.data.get(body) is not None
+            ((body,), self.data[body]) for body in CONTAINER_BODIES if self.data.get(body) is not None
         ]
         groups: list[tuple[Path, Object]] = [
             (("containerSet",), inside(self.data, "containerSet")),

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     Library = Mapping[tuple[str, str], "View"]
     Rule = Callable[["View"], Iterable[Problem]]
 
-DEEPEST = 100
-"""The nesting depth that templates may not reach. Source: maxStackDepth in workflow/controller/controller.go."""
-
 
 class View:
     """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema requires.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.limits import MOST_VARIABLE
 from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.template import Template
 from flowdsl.compiler.lint.pods.untyped import containers_in
@@ -36,9 +37,6 @@ MOST_OBJECT = 1024 * KIB
 
 BIG_OBJECT = 512 * KIB
 """The size of a manifest in bytes that leaves little room for the status of a run in the same object."""
-
-MOST_VARIABLE = 128 * KIB
-"""The most bytes of an environment variable or argument. Source: Linux, MAX_ARG_STRLEN."""
 
 NODE = 80
 """Bytes of the status of one node: about 770 in JSON, a tenth of it when Argo has compressed them for the object.

@@ -6,6 +6,7 @@ from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.amounts import amounts, asked_by
+from flowdsl.compiler.kinds import CONTAINER_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries_at, inside
 from flowdsl.diagnostic import Finding, near
@@ -110,7 +111,7 @@ def resources(view: View) -> Iterator[Problem]:
     ]
     owners += [
         (inside(view.defaults, body), "resources", (*view.path, "templateDefaults", body))
-        for body in ("container", "script")
+        for body in CONTAINER_BODIES
     ]
     owners += [(owner, "podResources", path) for owner, path in view.owners]
     for holder, field, path in owners:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.limits import MOST_ENVIRONMENT
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, is_list, is_mapping, pairs
 from flowdsl.diagnostic import Finding
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import View
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object, Path
-
-MOST_ENVIRONMENT = 131072
-"""Bytes of a template above which it is passed as a file. Source: Argo Workflows, MaxEnvVarLen."""
 
 
 class ControlCharacter(Finding):

@@ -6,9 +6,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.limits import DEEPEST
 from flowdsl.compiler.lint.manifest.globals import sample
 from flowdsl.compiler.lint.manifest.template import Template
-from flowdsl.compiler.lint.manifest.view import DEEPEST
 from flowdsl.compiler.lint.workflow.expression_values import outcome, variable_of
 from flowdsl.compiler.lint.workflow.labels import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.workflow.loops import (

@@ -6,9 +6,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.limits import DEEPEST
 from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles, inner_first
 from flowdsl.compiler.lint.manifest.template import Template, callees
-from flowdsl.compiler.lint.manifest.view import DEEPEST
 from flowdsl.compiler.lint.workflow.constant_conditions import holds
 from flowdsl.compiler.lint.workflow.loops import has_items
 from flowdsl.compiler.lint.workflow.passed_values import composed

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import POD_BODIES, kind
+from flowdsl.compiler.limits import DEEPEST
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import DISPLAYED_NAME
@@ -28,9 +29,6 @@ from flowdsl.runtime.phases import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED
 if TYPE_CHECKING:
     from flowdsl.runtime.local.controller.protocols import Call
     from flowdsl.runtime.local.controller.run import Run
-
-DEEPEST = 100
-"""The maximal nesting depth of templates. Source: maxStackDepth in workflow/controller/controller.go."""
 
 _TOO_DEEP = (
     "Maximum recursion depth exceeded. See "

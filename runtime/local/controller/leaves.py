@@ -253,9 +253,8 @@ def _unmounted(pod: events.StartPod) -> str:
     """Argo's message about a mount without a volume, or empty (addVolumeReferences); the API server checks the rest."""
     template = pod.template
     known = {str(one.get("name")) for one in (*several(template, "volumes"), *pod.volumes)}
-    bodies = [part(template, name) for name in ("container", "script", "containerSet")]
     containers = [*several(template, "initContainers"), *several(template, "sidecars")]
-    for body in (*(one for one in bodies if one), *containers):
+    for body in (part(template, kind(template)), *containers):
         for mount in several(body, "volumeMounts"):
             if str(mount.get("name")) not in known:
                 return f"volume '{mount.get('name')}' not found in workflow spec"

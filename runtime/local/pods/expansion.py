@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from flowdsl.compiler.limits import MOST_ENVIRONMENT, MOST_VARIABLE
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.parts import part, several
 
-LONGEST = 131072
-"""The most bytes of a variable or argument, with the terminating NUL. Source: MAX_ARG_STRLEN of Linux."""
 _REFERENCE = regex(r"\$(?:\$|\(([^)]*)\))")
 
 
@@ -44,7 +43,7 @@ def carried(template: dict[str, Any], names: Callable[[], Mapping[str, str]]) ->
         return template
     size = len(text.encode(errors="surrogatepass"))
     size += 5 * sum(map(text.count, "<>&\u2028\u2029"))  # Go writes them as \u003c
-    if size > LONGEST:
+    if size > MOST_ENVIRONMENT:
         return template
     quoted = {name: json.dumps(value)[1:-1] for name, value in names().items()}
     found: dict[str, Any] = json.loads(expanded(text, quoted))
@@ -53,9 +52,10 @@ def carried(template: dict[str, Any], names: Callable[[], Mapping[str, str]]) ->
 
 def too_long(argv: list[str], env: Mapping[str, str]) -> bool:
     """Whether a variable or argument exceeds the limit of Linux."""
-    if sum(map(len, (*argv, *env, *env.values()))) < LONGEST // 8:
+    if sum(map(len, (*argv, *env, *env.values()))) < MOST_VARIABLE // 8:
         return False
     texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
     return any(
-        len(one) >= LONGEST // 4 and len(one.encode(errors="surrogateescape")) + 1 > LONGEST for one in texts
+        len(one) >= MOST_VARIABLE // 4 and len(one.encode(errors="surrogateescape")) >= MOST_VARIABLE
+        for one in texts
     )

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from flowdsl.compiler.kinds import kind
 from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.grammar.reason import said
 from flowdsl.runtime.local.controller.events import Outcome, Phase
@@ -280,8 +281,8 @@ class Taken:
 
 def _mounts(template: Json) -> list[str]:
     """The paths at which the containers of a template mount volumes."""
-    bodies = [part(template, name) for name in ("container", "script", "containerSet")]
-    return [str(one["mountPath"]).rstrip("/") for body in bodies for one in several(body, "volumeMounts")]
+    body = part(template, kind(template))
+    return [str(one["mountPath"]).rstrip("/") for one in several(body, "volumeMounts")]
 
 
 def cut(result: str) -> str:

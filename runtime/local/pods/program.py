@@ -7,10 +7,11 @@ import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flowdsl.compiler.limits import MOST_VARIABLE
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
-from flowdsl.runtime.local.pods.expansion import LONGEST, expanded, too_long
+from flowdsl.runtime.local.pods.expansion import expanded, too_long
 from flowdsl.runtime.local.pods.outputs import as_text
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -136,7 +137,7 @@ class Program:
         files: list[tuple[str, bytes, int]] = []
         for position, text in enumerate(unit.args, max(0, len(words) - 1)):
             data = text.encode(errors="surrogateescape")
-            if len(data) > LONGEST:
+            if len(data) > MOST_VARIABLE:
                 files.append((f"/tmp/argo_arg_{position}.txt", data, 0o644))
                 words.append(f"@{files[-1][0]}")
             else:

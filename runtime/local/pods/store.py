@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.compiler.kinds import STORES
+from flowdsl.runtime.artifacts.paths import LONGEST_NAME
 from flowdsl.runtime.local import FOLDER
 from flowdsl.runtime.parts import part
 
 Json = dict[str, Any]
-_LONGEST_NAME = 255
 
 
 class BadKey(Exception):
@@ -35,7 +35,7 @@ class Store:
         """The path of a key. Raises BadKey."""
         parts = key.rstrip("/").split("/")
         for one in parts:
-            if one in ("", ".", "..") or "\0" in one or len(os.fsencode(one)) > _LONGEST_NAME:
+            if one in ("", ".", "..") or "\0" in one or len(os.fsencode(one)) > LONGEST_NAME:
                 raise BadKey(f"the key {key!r} has a part that is empty, or no name of a file")
         return self.folder.joinpath(*parts)
 

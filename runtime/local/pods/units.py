@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from flowdsl.compiler.evaluation.values import json_of
+from flowdsl.compiler.limits import MOST_VARIABLE
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.events import StartPod
-from flowdsl.runtime.local.pods.expansion import LONGEST
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
@@ -156,8 +156,8 @@ def _by_file(units: list[Unit]) -> None:
     Source: build in workflow/controller/workflowpod.go of Argo 4.1.
     """
     for position, unit in enumerate(units):
-        few = 6 * sum(map(len, unit.args)) + 3 * len(unit.args) <= LONGEST
-        if not few and len(json_of(unit.args).encode(errors="surrogatepass")) > LONGEST:
+        few = 6 * sum(map(len, unit.args)) + 3 * len(unit.args) <= MOST_VARIABLE
+        if not few and len(json_of(unit.args).encode(errors="surrogatepass")) > MOST_VARIABLE:
             units[position] = unit._replace(by_file=True)
             return
 
