@@ -327,7 +327,7 @@ class Hooks(ABC):
         went_on = False
         if self._full():
             if not on_exit:
-                self._hook_ended(FULL, on_exit)
+                self.hook_ended(FULL, on_exit)
                 return
             if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit), self.misses):
                 return
@@ -335,35 +335,7 @@ class Hooks(ABC):
             if went_on := self.goes_on_without():
                 self.open -= 1
                 self._tell()
-        told: list[str | None] = []
-
-        def ended(error: str | None) -> None:
-            self.run.leaving.pop(name, None)
-            told.append(error)
-            if len(told) == 1:
-                self._hook_ended(error, on_exit)
-
-        def created(node: Node) -> None:
-            if on_exit:
-                self.node.announced = False
-                self.open += went_on
-            self.node.adopt(node)
-            if on_exit:
-                self.run.leaving[name] = partial(ended, None)
-                if self.node.id in self.run.held:  # Argo visits it with its node
-                    self.run.held[node.id] = self.run.held[self.node.id]
-            self.run.when_fulfilled(node, partial(fulfilled, node))
-
-        def fulfilled(node: Node) -> None:
-            ended(None)
-            tried = self.run.retries.get(self.node.id)
-            if node.retried and tried is not None:
-                tried.ended(node, None)
-
-        def failed(_: Node, error: str) -> None:
-            # One that has waited too long has ended when Argo checks it again.
-            ended(None if error == TIMEOUT else error)
-
+        execution = _Execution(self, name, on_exit=on_exit, went_on=went_on)
         self.run.call(
             Call(
                 name,
@@ -374,22 +346,26 @@ class Hooks(ABC):
                 on_exit=on_exit or self.frame.on_exit,
                 hooked=True,
                 rank=self.rank,
-                created=created,
-                failed=failed,
+                created=execution.created,
+                failed=execution.failed,
                 now=partial(self._now, hook, self.run.settled_at) if on_exit else None,
                 kept=self._kept if on_exit else None,
             )
         )
         if not on_exit:
-            self.running += 1
-            if self.order is not None:
-                self.order.begun(self.place, self)
-            if self.again is None:
-                return
-            if self.made == self.run.agenda.passes:  # in which the hooks of the node are checked only once
-                self.run.agenda.in_next_pass(self._ask_again)
-            else:
-                self._ask_again()
+            self._count()
+
+    def _count(self) -> None:
+        """Count a hook that has begun among the running ones."""
+        self.running += 1
+        if self.order is not None:
+            self.order.begun(self.place, self)
+        if self.again is None:
+            return
+        if self.made == self.run.agenda.passes:  # in which the hooks of the node are checked only once
+            self.run.agenda.in_next_pass(self._ask_again)
+        else:
+            self._ask_again()
 
     def misses(self) -> None:
         """Note that the exit hook has no place: Argo has recorded a child that does not exist."""
@@ -417,7 +393,8 @@ class Hooks(ABC):
         if self.running and not self.frame.over and self.again is not None:
             self.again(FULL)
 
-    def _hook_ended(self, error: str | None, on_exit: bool) -> None:
+    def hook_ended(self, error: str | None, on_exit: bool) -> None:
+        """Go on after the end of a hook, or with an `error` why it did not start."""
         self.open -= 1
         self.running -= not on_exit and error != FULL
         if not self.running:
@@ -449,6 +426,50 @@ class Hooks(ABC):
         for one in several(outputs, "artifacts"):
             own[f"{self.names.outputs}.outputs.artifacts.{one['name']}"] = one
         return own
+
+
+class _Execution:
+    """The template of one hook, as it is executed: what follows from its node, and from its end.
+
+    `went_on`: the successors of the hook's node have not waited for it.
+    """
+
+    def __init__(self, hooks: Hooks, name: str, *, on_exit: bool, went_on: bool) -> None:
+        self._hooks = hooks
+        self._name = name
+        self._on_exit = on_exit
+        self._went_on = went_on
+        self._over = False
+
+    def created(self, node: Node) -> None:
+        """Adopt the node of the hook."""
+        hooks = self._hooks
+        if self._on_exit:
+            hooks.node.announced = False
+            hooks.open += self._went_on
+        hooks.node.adopt(node)
+        if self._on_exit:
+            hooks.run.leaving[self._name] = self._ended
+            if hooks.node.id in hooks.run.held:  # Argo visits it with its node
+                hooks.run.held[node.id] = hooks.run.held[hooks.node.id]
+        hooks.run.when_fulfilled(node, partial(self._fulfilled, node))
+
+    def failed(self, _: Node, error: str) -> None:
+        """Note why the hook could not start."""
+        # One that has waited too long has ended when Argo checks it again.
+        self._ended(None if error == TIMEOUT else error)
+
+    def _fulfilled(self, node: Node) -> None:
+        self._ended()
+        tried = self._hooks.run.retries.get(self._hooks.node.id)
+        if node.retried and tried is not None:
+            tried.ended(node, None)
+
+    def _ended(self, error: str | None = None) -> None:
+        self._hooks.run.leaving.pop(self._name, None)
+        if not self._over:
+            self._over = True
+            self._hooks.hook_ended(error, self._on_exit)
 
 
 def hook_arguments(arguments: Json, scope: Scope) -> Json:
