@@ -139,12 +139,12 @@ def _called(reader: Reader) -> dict[Key, str]:
 def _free(reader: Reader, name: str) -> str:
     """A free name for a further parameter of the workflow."""
     taken = (one.name for one in reader.main.inputs.values())
-    return Names(taken).free(known_outside(name), known=True)
+    return Names(taken, shadowing=True).free(known_outside(name))
 
 
 def _names(spec: Json) -> dict[Key, str]:
-    names = Names()
-    return {one.key: names.free(known_outside(one.name), known=True) for one in ports(spec, "arguments")}
+    names = Names(shadowing=True)
+    return {one.key: names.free(known_outside(one.name)) for one in ports(spec, "arguments")}
 
 
 def _arguments(reader: Reader) -> None:

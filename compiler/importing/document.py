@@ -10,7 +10,7 @@ from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.graphs import read_graph
 from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.model import Function, Slot, ports
-from flowdsl.compiler.importing.names import Names, class_name, field, identifier, parameter
+from flowdsl.compiler.importing.names import Names, class_name, identifier, parameter
 from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph, OfRun
@@ -94,7 +94,7 @@ class Reader(Reading):
 
     def _inputs(self, target: Function, name: str) -> None:
         """Read the parameters of a template: its inputs, and the values of the workflow that it needs."""
-        names = Names()
+        names = Names(shadowing=True)
         supplied = {
             one.name
             for one in ports(target.template, "outputs")
@@ -164,7 +164,7 @@ class Reader(Reading):
     def results(self, target: Function) -> None:
         """Read the outputs of a template; a step declares the paths of its files by name."""
         files = (one.name for one in target.inputs.values() if one.port is None)
-        names = Names(files if target.body is not None else ())
+        names = Names(files if target.body is not None else (), shadowing=True)
         asked = self.needs.asked[str(target.template.get("name"))]
         unnamed = any(target.makes(key) for key in asked)
         for one in ports(target.template, "outputs"):
@@ -177,9 +177,9 @@ class Reader(Reading):
             if port is not None and "supplied" in inside(one.said, "valueFrom"):
                 port = Port(_choices(target.template, one.name))
             optional = one.kind == "artifacts" and bool(one.said.get("optional"))
-            name = field(one.name)
+            name = parameter(one.name)
             name = f"{name}_" if hasattr(tuple, name) else name  # attributes of a NamedTuple
-            target.outputs[one.key] = Slot(names.free(name, known=True), port, optional)
+            target.outputs[one.key] = Slot(names.free(name), port, optional)
         if target.template.get("daemon"):
             target.grow(("ip", ""))
         if len(target.outputs) > 1:

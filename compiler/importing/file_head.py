@@ -65,10 +65,7 @@ class Shelf:
             return Named(self.constant(wish, exactly(value))) if _is_long(value) else value
         if is_mapping(value):
             name = str(value.get("name") or "")
-            return {
-                key: self.with_texts(one, owner, name if name and key == "value" else key)
-                for key, one in value.items()
-            }
+            return {key: self.with_texts(one, owner, _field(key, name)) for key, one in value.items()}
         return [self.with_texts(one, owner, field) for one in value] if is_list(value) else value
 
     def word(self, name: str, own: Json | None) -> Code | None:
@@ -81,6 +78,12 @@ class Shelf:
         """The constant of a mounted volume."""
         self._used.add(name)
         return self.constant(name, code, name if is_scratch(code) else "")
+
+
+def _field(key: str, name: str) -> str:
+    """What a text is called: it belongs to the entry of a list that has the name, if there is one."""
+    word = key.rpartition("/")[2]
+    return word if not name else name if key == "value" else f"{name}-{word}"
 
 
 def _is_long(text: str) -> bool:

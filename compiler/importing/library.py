@@ -23,7 +23,7 @@ class Library(Function):
         self._shelf = shelf
         wish = self._library if self._template == "main" else self._template
         super().__init__(shelf.names.free(identifier(wish)), {}, (), written=self._written)
-        self._names = Names(), Names()
+        self._names = Names(shadowing=True), Names(shadowing=True)
 
     def taken(self, key: Key) -> Slot:
         """The parameter for an input: any input exists."""

@@ -25,33 +25,37 @@ _USED = frozenset((*flowdsl.__all__, *_OWN, "range", "str", "int", "float", "boo
 
 
 def identifier(text: str) -> str:
-    """A valid name of a function, parameter or variable that is close to a text."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-    name = _OTHER.sub("_", plain).strip("_").lower() or "x"
-    name = f"x{name}" if name[0].isdecimal() else name
+    """A valid name of a function or variable that is close to a text."""
+    name = _plain(text)
     return f"{name}_" if name in RESERVED or name in _OWN else name
 
 
 def parameter(text: str) -> str:
-    """A valid name of a parameter or result, splitting words at capitals."""
-    return identifier(_CAPITAL.sub("_", text))
+    """A valid name of a parameter or result: unchanged if it is one without capitals, which split words."""
+    if _is_valid(text) and text == text.lower() and not text.startswith("_") and text not in _USED:
+        return text
+    name = _plain(_CAPITAL.sub("_", text))
+    return f"{name}_" if keyword.iskeyword(name) or name in _USED else name
+
+
+def _plain(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    name = _OTHER.sub("_", plain).strip("_").lower() or "x"
+    return f"x{name}" if name[0].isdecimal() else name
 
 
 def known_outside(text: str) -> str:
     """A name that users of a workflow refer to: unchanged if it is valid in Python."""
-    usable = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
-    return text if usable and text not in _USED else parameter(text)
+    return text if _is_valid(text) and text not in _USED else parameter(text)
 
 
 def is_field(text: str) -> bool:
     """Whether a NamedTuple can have a field of that name."""
-    usable = text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
-    return usable and not text.startswith("_") and not hasattr(tuple, text)
+    return _is_valid(text) and not text.startswith("_") and not hasattr(tuple, text)
 
 
-def field(text: str) -> str:
-    """A valid name of one of several results: unchanged if it has no capitals and may be a field of a class."""
-    return text if is_field(text) and text == text.lower() and text not in _USED else parameter(text)
+def _is_valid(text: str) -> bool:
+    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
 
 
 def class_name(text: str) -> str:
@@ -62,20 +66,18 @@ def class_name(text: str) -> str:
 
 
 class Names:
-    """The names of one scope, each assigned once."""
+    """The names of one scope, each assigned once; those that others refer to may shadow builtins of Python."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
+    def __init__(self, taken: Iterable[str] = (), *, shadowing: bool = False) -> None:
         self.taken = {*taken}
+        self._shadowing = shadowing
 
-    def free(self, wish: str, other: str = "", *, known: bool = False) -> str:
-        """A name that is still free: the preferred one, the alternative, or one with a number.
-
-        `known` is a name that others refer to, which may shadow a builtin of Python.
-        """
+    def free(self, wish: str, other: str = "") -> str:
+        """A name that is still free: the preferred one, the alternative, or one with a number."""
         found, number = wish, 2
         if found in self.taken and other:
             found = other
-        while found in self.taken or (found in RESERVED and not (known and found == wish)):
+        while found in self.taken or (found in RESERVED and not (self._shadowing and found == wish)):
             found, number = f"{wish.rstrip('_')}_{number}", number + 1
         self.taken.add(found)
         return found

@@ -251,7 +251,7 @@ class Round(Graph):
         super().__init__(outer.reader, call.target, template, call.path)
         self._outer = outer
         self._call = call
-        self._names = Names(["item"])
+        self._names = Names(["item"], shadowing=True)
         self.item = Port(unknown=True)
         self.first = 0  # is added to the item
         call.target.inputs["item", ""] = Slot("item", self.item)

@@ -31,6 +31,7 @@ def pipeline_options(reader: Reading) -> dict[str, Code]:
         said["name"] = quoted(name)
     say(CRON, reader.cron, said)
     reader.metadata.pop("creationTimestamp", None)
+    reader.metadata = reader.shelf.with_texts(reader.metadata, reader.main.name)
     say(METADATA, reader.metadata, said)
     inner = reader.cron.get("workflowMetadata")
     if inner and "labels" not in said and "annotations" not in said:

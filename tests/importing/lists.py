@@ -9,8 +9,8 @@ def say(m: str) -> None:
 
 
 @container(image="busybox:1")
-def sizes_(all_: list[str]) -> None:
-    command("test", "-n", all_)
+def sizes_(all: list[str]) -> None:
+    command("test", "-n", all)
 
 
 @container(image="busybox:1")
@@ -26,7 +26,7 @@ def lists(
 ) -> None:
     fan_out(say.options(name="size"), over={"m": sizes})
     fan_out(say.options(name="name"), over={"m": names})
-    sizes_(all_=sizes)
+    sizes_(all=sizes)
     names_(names=names)
     fan_out(say.options(name="mixed"), over={"m": mixed})
     fan_out(say.options(name="rows"), over={"m": ["1.0&", "2z"]})

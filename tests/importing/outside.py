@@ -27,7 +27,7 @@ def list_() -> list[EachItem]:
 
 @container(image="busybox:1.37.0")
 def each(
-    id_: str,
+    id: str,
     model_path: str,
     in_: str,
     data_dir: str,
@@ -42,7 +42,7 @@ def each(
         "sh",
         source=source,
         env={
-            "ID": id_,
+            "ID": id,
             "MODEL_PATH": model_path,
             "IN": in_,
             "DATA_DIR": data_dir,
@@ -61,7 +61,7 @@ def each_each(
     dry_run: str,
 ) -> None:
     each(
-        id_=item.id,
+        id=item.id,
         model_path=item.modelPath,
         in_=model_name,
         data_dir=data_dir,
