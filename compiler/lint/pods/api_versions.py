@@ -1,4 +1,4 @@
-"""Kinds that Kubernetes itself serves, and the API versions that have them."""
+"""Kinds that Kubernetes and common operators serve, and the API versions that have them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ _SERVED = {
 _GROUPS = frozenset(("extensions", *(version.rpartition("/")[0] for version in _SERVED)))
 _ALIKE = 0.8
 """The least similarity of a misspelt kind to a known one: others exist, such as IPAddress beside Ingress."""
+_OF_OPERATORS = {
+    "argoproj.io": """
+        ClusterWorkflowTemplate CronWorkflow EventBus EventSource Sensor Workflow WorkflowEventBinding WorkflowTemplate
+    """,
+    "jobset.x-k8s.io": "JobSet",
+    "kubeflow.org": "Experiment JAXJob MPIJob Notebook PaddleJob PyTorchJob Suggestion TFJob Trial XGBoostJob",
+    "ray.io": "RayCluster RayCronJob RayJob RayService",
+    "sparkoperator.k8s.io": "ScheduledSparkApplication SparkApplication SparkConnect",
+    "trainer.kubeflow.org": "ClusterTrainingRuntime TrainJob TrainingRuntime",
+}
+"""The kinds of common operators, whose spelling alone is judged: their versions come and go."""
 _VERSIONS: dict[str, list[str]] = {}
 for _version, _kinds in _SERVED.items():
     for _kind in _kinds.split():
@@ -37,6 +48,10 @@ def unserved(version: str, kind: str) -> tuple[str, str] | None:
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")
+    if group in _OF_OPERATORS:
+        kinds = _OF_OPERATORS[group].split()
+        cased = next((each for each in kinds if each.lower() == kind.lower() and each != kind), None)
+        return None if cased is None else (f"there is no kind `{kind}`", f"write `kind: {cased}`")
     if group not in _GROUPS or WORD in f"{name}{kind}" or kind.endswith("List"):
         return None
     known = _VERSIONS.get(kind)

@@ -11,11 +11,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.bodies import BadImage
-from flowdsl.compiler.lint.pods import jobs, trainings
+from flowdsl.compiler.lint.pods import applications, jobs, trainings
 from flowdsl.compiler.lint.pods.nodes import placed
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked
-from flowdsl.compiler.lint.pods.untyped import WORD, containers_of, counts
+from flowdsl.compiler.lint.pods.untyped import WORD, containers_of, counts, flag, strings
 from flowdsl.compiler.lint.pods.workloads import metadata_of, not_a_field, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.lint.workflow.names import (
@@ -46,6 +46,7 @@ from flowdsl.compiler.tree import (
 from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.cron import NeverComes, cron
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import (
     dns_name,
     is_data_key,
@@ -101,7 +102,9 @@ def _typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
     for found in found_below if is_sound else ():
         if WORD not in found.message and found.severity == "error":
             yield f"{what} is refused: {found.message}", found.advice
-    yield from _twice(data, what) if is_sound and name == "PodSpec" else ()
+    if is_sound and name == "PodSpec":
+        yield from _twice(data, what)
+        yield from _images(data, what)
 
 
 def is_amount(finding: Finding) -> bool:
@@ -126,6 +129,16 @@ def _names(pod: Object) -> Iterator[Finding]:
             yield BadVolumeName(name, dns_name(name) or "volume")
     nodes = inside(pod, "nodeSelector")
     yield from (each.finding for each in label_faults(nodes, (), "a node's label", filled=True))
+
+
+def _images(pod: Object, what: str) -> Iterator[Flaw]:
+    """The images of a pod that no node can pull: the API server takes any."""
+    for container in containers_of(pod):
+        image = string(container, "image")
+        known = image and image == image.strip() and WORD not in image
+        if known and (reason := image_fault(image)):
+            found = BadImage(image, reason)
+            yield f"{what} never starts: {found.message}: {reason}", found.advice
 
 
 def _parts(pod: Object) -> Iterator[Finding]:
@@ -162,7 +175,7 @@ def _counts(body: Any) -> Iterator[Flaw]:
     if is_mapping(spec):
         yield from counts(spec, f"the {kind}", _NUMBERS)
         for field in ("manualSelector", "paused", "suspend"):
-            yield from _flag(spec.get(field), f"`{field}` of the {kind}")
+            yield from flag(spec.get(field), f"`{field}` of the {kind}")
 
 
 _NUMBERS = (
@@ -191,7 +204,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
         )
     for field in ("labels", "annotations"):
         listed = metadata.get(field)
-        yield from _strings(listed, f"`{field}` of the {kind}")
+        yield from strings(listed, f"`{field}` of the {kind}")
         for key, value in listed.items() if is_mapping(listed) else ():
             if field == "labels" and isinstance(value, str) and not is_label_value(value):
                 way = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
@@ -206,28 +219,12 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
 def _marks(metadata: Object, kind: str) -> Iterator[Flaw]:
     """The labels and annotations of the pods of an object."""
     for field in ("labels", "annotations"):
-        yield from _strings(metadata.get(field), f"`{field}` of the pods of the {kind}")
+        yield from strings(metadata.get(field), f"`{field}` of the pods of the {kind}")
     if is_mapping(labels := metadata.get("labels")):
         texts = {str(key): value for key, value in labels.items() if isinstance(value, str)}
         for each in label_faults(texts, (), "a label", filled=True):
             if WORD not in each.finding.message:
                 yield f"the pods of the {kind} are refused: {each.finding.message}", each.finding.advice
-
-
-def _flag(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaw of a value that is not a boolean."""
-    if value is not None and not isinstance(value, bool) and WORD not in str(value):
-        yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
-
-
-def _strings(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaws of a value that is not a mapping of strings; Go reads null as an empty one."""
-    if is_list(value) or (value is not None and not is_mapping(value) and WORD not in str(value)):
-        yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
-    for key, each in value.items() if is_mapping(value) else ():
-        if each is not None and not isinstance(each, str):
-            way = "write text" if is_mapping(each) or is_list(each) else "put it in quotes"
-            yield f"`{key}` in {what} is {arrived(each)}, not text", way
 
 
 def _stored(body: Any) -> Iterator[Flaw]:
@@ -240,10 +237,10 @@ def _stored(body: Any) -> Iterator[Flaw]:
             close = near(field, known)
             way = f"write `{close}`" if close else "write what it holds below `data`"
             yield f"the {kind} has `{field}`, which is not a field of it", way
-    yield from _flag(body.get("immutable"), f"`immutable` of the {kind}")
+    yield from flag(body.get("immutable"), f"`immutable` of the {kind}")
     for field in ("data", "stringData", "binaryData"):
         listed = body.get(field)
-        yield from _strings(listed, f"`{field}` of the {kind}")
+        yield from strings(listed, f"`{field}` of the {kind}")
         for key, value in listed.items() if is_mapping(listed) else ():
             if not is_data_key(str(key)):
                 yield f"`{key}` cannot be a key of a {kind}", "use letters, digits, `-`, `_` and `.`"
@@ -298,6 +295,11 @@ def _service(body: Any) -> Iterator[Flaw]:
         if is_mapping(port):
             for field in ("port", "targetPort"):
                 number = port.get(field)
+                if field == "port" and isinstance(number, str) and WORD not in number:
+                    yield (
+                        f"`port` of the Service is {arrived(number)}, not a number",
+                        "write the number without quotes",
+                    )
                 if isinstance(number, int) and not 1 <= number <= 65535:
                     yield f"the Service has a `{field}` {number}", "write a number from 1 to 65535"
             if not port.get("name") and is_list(ports) and len(ports) > 1:
@@ -397,6 +399,14 @@ def _of_training(body: Any) -> Iterator[Flaw]:
         yield from _typed("PodSpec", pod, f"the pod of {owner}")
 
 
+def _of_ray(body: Any) -> Iterator[Flaw]:
+    """A RayJob or RayCluster, and its pods."""
+    yield from applications.ray(body)
+    for owner, pod in applications.pods(body):
+        yield from _unknown(pod, f"the pod of {owner}")
+        yield from _typed("PodSpec", pod, f"the pod of {owner}")
+
+
 def _of_job(body: Any) -> Iterator[Flaw]:
     """A Job."""
     yield from _counts(body)
@@ -432,6 +442,10 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     **{("rbac.authorization.k8s.io/v1", f"{kind}Binding"): _bound for kind in ("ClusterRole", "Role")},
     ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): _runtime,
     ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): _runtime,
+    ("ray.io/v1", "RayCluster"): _of_ray,
+    ("ray.io/v1", "RayJob"): _of_ray,
+    ("sparkoperator.k8s.io/v1beta2", "SparkApplication"): applications.spark,
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): trainings.train_job,
     **{("kubeflow.org/v1", kind): _of_training for kind in ("PyTorchJob", "TFJob")},
     **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }

@@ -13,7 +13,8 @@ from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import is_list, is_mapping, string
-from flowdsl.diagnostic import suggest
+from flowdsl.diagnostic import instead, suggest
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import may_be_variable
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object
 
 
@@ -39,7 +41,8 @@ def resource_manifests(view: View) -> Iterator[Problem]:
         path = (*template.path, "resource")
         manifest: str = resource.get("manifest") or ""
         if (flaw := _flaw(resource, manifest)) is not None:
-            yield Problem((*path, "manifest") if manifest else path, ResourceManifest(*flaw))
+            place, part = ((*path, "manifest"), _part(manifest, flaw[0])) if manifest else (path, None)
+            yield Problem(place, ResourceManifest(*flaw), part=part)
         if resource.get("action") == "delete":
             yield from _asked_of_nothing(template, resource)
         origin: Object | None = resource.get("manifestFrom")
@@ -59,6 +62,22 @@ def resource_manifests(view: View) -> Iterator[Problem]:
             way = f"{quotes}correct the text of the manifest"
             finding = ResourceManifest(f"the manifest is not YAML: {reason}", way)
             yield Problem((*path, "manifest"), finding, part=part)
+
+
+_NAMED = regex(r"(?<!no )`([^`]+)`")
+"""The words in a message that stand in what it is about, and not those that are missing there."""
+
+
+def _part(manifest: str, found: str) -> Part | None:
+    """Where a manifest has the words in a message: the last of those that it has once; None if it has none."""
+    places: list[Part] = []
+    for name in _NAMED.findall(found):
+        for word in (name, name.rpartition(".")[2].partition("[")[0]):
+            spans = [one.span() for one in re.finditer(rf"(?<![\w.-]){re.escape(word)}(?![\w.-])", manifest)]
+            if spans:
+                break
+        places += spans if len(spans) == 1 else ()
+    return max(places, default=None)
 
 
 def owners(view: View) -> Iterator[Problem]:
@@ -103,6 +122,12 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     Source: Argo Workflows, ExecResource and getKubectlArguments.
     """
     action, flags = resource.get("action"), resource.get("flags")
+    for flag in flags or ():
+        name = flag.partition("=")[0]
+        if flag.startswith("--") and " " in name.strip() and "{{" not in name:
+            word, _, rest = flag.partition(" ")
+            way = f"write `{word}={rest.strip()}`"
+            return f"kubectl has no flag `{flag}`: each entry is one word", way
     if not manifest:
         named = resource.get("manifestFrom") or action not in ("get", "delete")
         if named or not _names_nothing(str(action), flags or []):
@@ -113,7 +138,9 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
         return f"the resource does not say what to {action}", way
     if action == "patch" and resource.get("mergeStrategy") == "json":
         way = "add `flags` such as `[deployment, NAME]`"
-        return None if flags else ("the patch does not say which object it changes", way)
+        if not flags:
+            return "the patch does not say which object it changes", way
+        return _patch_flaw(typed_in(manifest))
     documents = documents_in(manifest)
     if documents is None:
         return None  # which is told as such
@@ -127,6 +154,28 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
         return lacking
     return workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
+
+
+_OPERATIONS = ("add", "copy", "move", "remove", "replace", "test")
+
+
+def _patch_flaw(operations: Any) -> tuple[str, str] | None:
+    """What is invalid in the operations of a JSON patch. Source: RFC 6902."""
+    if is_mapping(operations):
+        way = "write a list, as in `[{op: replace, path: /spec/replicas, value: 2}]`"
+        return "a patch with `mergeStrategy: json` is a list of operations, not a mapping", way
+    for each in operations if is_list(operations) else ():
+        if not is_mapping(each) or WORD in each:
+            continue
+        operation, path = each.get("op"), each.get("path")
+        if operation is None or (isinstance(operation, str) and operation not in (*_OPERATIONS, WORD)):
+            found = "has no `op`" if operation is None else f"cannot be `{operation}`"
+            return f"an operation of the patch {found}", instead(str(operation or ""), _OPERATIONS)
+        if path is None or (isinstance(path, str) and path[:1] not in ("", "/") and WORD not in path):
+            found = "has no `path`" if path is None else f"has the path `{path}`"
+            meant = f"write `path: /{path.replace('.', '/')}`" if path else "add `path: /spec/replicas`"
+            return f"an operation of the patch {found}", meant
+    return None
 
 
 def _names_nothing(action: str, flags: list[str]) -> bool:
@@ -151,8 +200,9 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     """The fields that identify an object and are missing."""
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
-        listed = is_list(body) and action == "patch"
-        return None if body == WORD or listed else ("the manifest is not an object", way)
+        if is_list(body) and action == "patch":
+            way = "add `mergeStrategy: json`, or write the fields of the object that change"
+        return None if body == WORD else ("the manifest is not an object", way)
     if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
         return None
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):

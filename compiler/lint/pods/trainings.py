@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of
+from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of, texts
 from flowdsl.compiler.trainings import TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
@@ -47,6 +47,8 @@ def training(body: Object) -> Iterator[Flaw]:
     if not is_mapping(spec):
         return
     yield from misspelt(spec, f"the {kind}", _FIELDS[kind])
+    for policy in filter(spec.__contains__, _RUN_POLICY):
+        yield f"the {kind} has `{policy}`, which is not a field of it", "move it into `runPolicy`"
     yield from _named(body, kind)
     yield from _run_policy(spec, kind)
     if spec.get(field) is None:
@@ -66,6 +68,8 @@ def training(body: Object) -> Iterator[Flaw]:
         yield from counts(each, owner, ("replicas",))
         yield from one_of(each, "restartPolicy", owner, _RESTARTS)
         names = [str(one.get("name")) for one in mappings_at(each, "template", "spec", "containers")]
+        if each.get("template") is None:
+            yield f"{owner} has no `template`", f"add it, with a container `{wanted}`"
         if names and wanted not in names and not any(WORD in name for name in names):
             yield f"{owner} has no container `{wanted}`", f"call the container `{wanted}`"
     if kind == "PyTorchJob":
@@ -141,6 +145,22 @@ def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
     if least is not None and most is not None and least > most:
         found = f"the PyTorchJob has `minReplicas: {least}` and `maxReplicas: {most}`"
         yield found, "write the lower number as `minReplicas`"
+
+
+def train_job(body: Object) -> Iterator[Flaw]:
+    """What is invalid in a TrainJob. Source: Kubeflow Trainer 2.0 to 2.2, pkg/apis/trainer/v1alpha1."""
+    spec = body.get("spec")
+    if not is_mapping(spec):
+        return
+    runtime = spec.get("runtimeRef")
+    if runtime is None or (is_mapping(runtime) and not runtime.get("name")):
+        yield (
+            "the TrainJob has no `runtimeRef.name`",
+            "add the name of a runtime, as in `{name: torch-distributed}`",
+        )
+    trainer = mapping_at(spec, "trainer")
+    yield from counts(trainer, "`trainer` of the TrainJob", ("numNodes",))
+    yield from texts(trainer, "`trainer` of the TrainJob", ("image",))
 
 
 _MPI_RESTARTS = ("Never", "OnFailure")

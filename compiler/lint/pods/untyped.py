@@ -60,6 +60,34 @@ def count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def flag(value: Any, what: str) -> Iterator[Flaw]:
+    """The flaw of a value that is not a boolean."""
+    if value is not None and not isinstance(value, bool) and WORD not in str(value):
+        yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
+
+
+def strings(value: Any, what: str) -> Iterator[Flaw]:
+    """The flaws of a value that is not a mapping of strings; Go reads null as an empty one."""
+    if is_list(value) or (value is not None and not is_mapping(value) and WORD not in str(value)):
+        yield f"{what} is {arrived(value)}, not a mapping", "write `NAME: TEXT` for each"
+    for key, each in value.items() if is_mapping(value) else ():
+        if each is not None and not isinstance(each, str):
+            yield f"`{key}` in {what} is {arrived(each)}, not text", _as_text(each)
+
+
+def texts(owner: Object, what: str, fields: Iterable[str]) -> Iterator[Flaw]:
+    """Fields of an object that must be texts."""
+    for field in fields:
+        value = owner.get(field)
+        if value is not None and not isinstance(value, str):
+            yield f"`{field}` of {what} is {arrived(value)}, not text", _as_text(value)
+
+
+def _as_text(value: Any) -> str:
+    """What to write in place of a value that is no text."""
+    return "write text" if is_mapping(value) or is_list(value) else "put it in quotes"
+
+
 def one_of(owner: Object, field: str, what: str, known: tuple[str, ...]) -> Iterator[Flaw]:
     """A field with an enumeration of values."""
     value = owner.get(field)

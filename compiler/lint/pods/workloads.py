@@ -189,6 +189,10 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         way = "add `selector: {matchLabels: {...}}` to its `spec`, with the labels of its pods"
         yield f"the {kind} has no `spec.selector`", way
         return
+    for field in map(str, selector if is_mapping(selector) else ()):
+        if field not in fields("LabelSelector") and WORD not in field:
+            way = f"write it below `matchLabels`, as in `matchLabels: {{{field}: ...}}`"
+            yield f"the {kind} has `spec.selector.{field}`, which is not a field there, and is refused", way
     wanted = value_at(selector, ("matchLabels",))
     metadata = spec["template"].get("metadata")
     labels = value_at(metadata, ("labels",))
