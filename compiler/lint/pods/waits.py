@@ -179,7 +179,7 @@ _STATUSES = {
             *("startTime", "succeeded"),
         ),
         "status.jobStatus == SUCCEEDED",
-        "status.jobDeploymentStatus == Failed",
+        "status.jobDeploymentStatus in (Failed, ValidationFailed), status.jobStatus == STOPPED",
     ),
     "SparkApplication": _Status(
         regex(r"sparkoperator\.k8s\.io/"),

@@ -41,13 +41,13 @@ class Kept(Finding):
 
 
 class PlaceInside(Finding):
-    """A template that waits for a second place of a semaphore, while its caller holds one."""
+    """A template that waits for a second place of a semaphore, while its caller, or the task of a hook, holds one."""
 
     code = "FD886"
     severity = "warning"
-    title = "`{inner}` waits for a second place of the semaphore {lock}, of which {outer} around it holds one"
+    title = "{inner} waits for a second place of the semaphore {lock}, of which {outer} holds one"
     label = "with a limit of 1, it waits forever; with more, as soon as all places are held so"
-    help = "let one of the two take the semaphore: what calls, or what is called"
+    help = "let one of the two take the semaphore"
     inner: str
     outer: str
     lock: str
@@ -68,16 +68,17 @@ class HookWaits(Finding):
 
 
 def hooked(view: View) -> Iterator[Problem]:
-    """No hook of a task in a DAG waits for a mutex of the task.
+    """No hook of a task in a DAG waits for a mutex or semaphore slot of the task.
 
     Argo looks at the hooks of a task that has ended before it releases the lock; after that, it runs the hook
     `exit`. In a list of steps the lock is released first. Source: executeDAGTask in workflow/controller/dag.go
     of Argo 4.1, and a real controller.
     """
-    inside_of: dict[int, set[Held]] = {}
+    inside_of: dict[int, set[tuple[bool, Held]]] = {}
 
-    def locks_of(template: Template) -> set[Held]:
-        return {lock for _, lock in _mutexes(view, _locking(view, template))}
+    def locks_of(template: Template) -> set[tuple[bool, Held]]:
+        locks = _locks(view, _locking(view, template))
+        return {(part[0] == "semaphores", lock) for part, lock in locks}
 
     for hook in view.calls:
         task, runs = hook.parent, hook.callee
@@ -88,7 +89,12 @@ def hooked(view: View) -> Iterator[Problem]:
             around = (runs, *below(view, runs))
             inside_of[id(runs)] = {lock for template in around for lock in locks_of(template)}
         if found := locks and locks & inside_of[id(runs)]:
-            yield Problem(hook.path, HookWaits(hook.title, task.title, min(found)[1]), on_key=True)
+            shared, (_, name, _) = min(found)
+            waits: Finding = HookWaits(hook.title, task.title, name)
+            if shared:
+                inner = f"hook `{hook.title}` of `{task.title}`"
+                waits = PlaceInside(inner, f"`{task.title}`", f"`{name.lstrip('/')}`")
+            yield Problem(hook.path, waits, on_key=True)
 
 
 def held(view: View) -> Iterator[Problem]:
@@ -111,8 +117,13 @@ def held(view: View) -> Iterator[Problem]:
                 path = (*owner_path, "synchronization", *part)
                 if lock in locks and path not in told:
                     told.add(path)
-                    finding = LockInside if part[0] == "mutexes" else PlaceInside
-                    yield Problem(path, finding(template.title, holder, f"`{lock[1].lstrip('/')}`"))
+                    name, inner = f"`{lock[1].lstrip('/')}`", template.title
+                    yield Problem(
+                        path,
+                        LockInside(inner, holder, name)
+                        if part[0] == "mutexes"
+                        else PlaceInside(f"`{inner}`", f"{holder} around it", name),
+                    )
 
 
 def handed_on(view: View) -> Iterator[Problem]:

@@ -18,8 +18,10 @@ from flowdsl.compiler.lint.variables.uses import (
     gathered,
     loop_around,
 )
+from flowdsl.compiler.lint.workflow.expression_values import ITEM
 from flowdsl.compiler.lint.workflow.loops import read_list
-from flowdsl.compiler.lint.workflow.passed_values import arriving
+from flowdsl.compiler.lint.workflow.passed_values import arriving, items_of, named
+from flowdsl.compiler.tree import compact, is_mapping, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from flowdsl.compiler.problem import Problem
     from flowdsl.compiler.tree import Path
     from flowdsl.grammar.functions import Kind
+
+
+def is_item(name: str) -> bool:
+    """Whether a variable is the item of a loop, or a key of it."""
+    return name.partition(".")[0] == ITEM
 
 
 class Items:
@@ -82,6 +89,18 @@ class Items:
         found = self._view.survey(call).kinds
         kind: Kind = "text" if dict not in found else "map" if len(found) == 1 else "any"
         return typing.Extra(use, item=kind)
+
+    def values(self, name: str, place: Place, path: Path) -> Iterator[tuple[Path, str]]:
+        """The known values of `item` or `item.key` at the place of an expression, each with its path."""
+        call = loop_around(place, path)
+        if call is None or any(map(is_item, named(string(call.data, "when")))):
+            return  # not every item gets through
+        key = name.partition(".")[2]
+        for where, item in items_of(self._view, call):
+            value = item.get(key) if key and is_mapping(item) else None if key else item
+            if isinstance(value, (str, int, float)) and "{{" not in str(value):
+                inner = (key,) if key and where[-2:-1] == ("withItems",) else ()
+                yield (*where, *inner), value if isinstance(value, str) else compact(value)
 
     def _of_loop(self, call: Call) -> list[Survey]:
         """The known items of a loop: for `withParam`, each list that it may get."""

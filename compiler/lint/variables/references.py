@@ -19,7 +19,7 @@ from flowdsl.compiler.lint.variables.findings import (
     UnknownVariable,
 )
 from flowdsl.compiler.lint.variables.hyphens import as_keys
-from flowdsl.compiler.lint.variables.items import Items
+from flowdsl.compiler.lint.variables.items import Items, is_item
 from flowdsl.compiler.lint.variables.known import known_at
 from flowdsl.compiler.lint.variables.outputs import Outputs, has_default
 from flowdsl.compiler.lint.variables.scope import MEASURED, OF_CALLERS, OF_TRIES, RETRY, Scope
@@ -382,9 +382,13 @@ class Reader:
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
             asked = named(string(place.call.data, "when")) if place.call is not None else frozenset[str]()
-            yield from computed(
-                lambda name: () if name in asked else self.arrived(name), path, text, offset, tag is not None
-            )
+
+            def arrived(name: str) -> Iterable[tuple[Path, str]]:
+                if name in asked:
+                    return ()
+                return self.items.values(name, place, path) if is_item(name) else self.arrived(name)
+
+            yield from computed(arrived, path, text, offset, tag is not None)
             yield from of_loops(self.is_list, path, text, offset)
         in_loop = tag is not None and place.call is not None and bool(place.call.loop)
         if read.bound and in_loop:

@@ -60,7 +60,7 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
             whole = read == value
             plain = not whole and _PLAIN.fullmatch(value) is not None
             # The first of several operands may decide before this one is evaluated.
-            if not read or shape in seen or (plain and _JOINED.search(text)):
+            if not read or shape in seen or (plain and _JOINED.search(text, 0, tag.start())):
                 continue
             seen.add(shape)
             if not conditions.is_condition(read) and conditions.is_condition(text):

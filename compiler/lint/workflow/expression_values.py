@@ -12,17 +12,22 @@ from flowdsl.grammar.expression import parse
 if TYPE_CHECKING:
     from flowdsl.compiler.evaluation.values import Value
 
+ITEM = "item"
 _PARAMETERS = (("inputs", "parameters"), ("workflow", "parameters"))
 
 
 def needs(node: t.Node, known: dict[int, str | None]) -> str | None:
-    """The only variable that a node depends on, empty for none; None for several, or for a value of the run."""
+    """The only variable that a node depends on, empty for none; None for several, or for a value of the run.
+
+    It is a parameter, the `item` of a loop, or one of its keys.
+    """
     if id(node) in known:
         return known[id(node)]
     names: set[str | None] = set()
     if (path := t.path(node)) is not None:
         if path[0] != "sprig":
-            names = {".".join(path) if path[:2] in _PARAMETERS and len(path) == 3 else None}
+            known_one = path[:2] in _PARAMETERS and len(path) == 3
+            names = {".".join(path) if known_one or (path[0] == ITEM and len(path) <= 2) else None}
     elif isinstance(node, t.Let):
         names = {None}  # its name is known only inside of it
     else:
@@ -35,17 +40,21 @@ def scope(variable: str, value: str) -> dict[str, Value]:
     """The scope of an expression that depends on one variable, or on none."""
     if not variable:
         return {}
-    root, kind, name = variable.split(".", 2)
+    root, _, rest = variable.partition(".")
+    if root == ITEM:
+        return {root: {rest: value} if rest else value}
+    kind, _, name = rest.partition(".")
     return {root: {kind: {name: value}}}
 
 
 @lru_cache(maxsize=4096)
 def variable_of(expression: str) -> str | None:
-    """The only variable that an expression depends on, as by `needs`; None also for an invalid expression."""
+    """The only parameter that an expression depends on, as by `needs`; None also for an invalid expression."""
     try:
-        return needs(parse(expression), {})
+        found = needs(parse(expression), {})
     except (GrammarError, RecursionError):
         return None
+    return None if found is None or found.partition(".")[0] == ITEM else found
 
 
 @lru_cache(maxsize=4096)
