@@ -225,6 +225,8 @@ class _Reader:
         kind, found, start, end = self.tokens[self.at]
         if kind == "BAD":
             expected = _unreadable(self.text[start:])
+        elif found == "=" and self.text[end : end + 1] == ">":
+            expected = "a predicate in braces, such as `{# * 2}`, or `>=`"
         elif found == "=":
             expected = "`==`"
         return GrammarError(self.text, start, end, expected)

@@ -62,6 +62,10 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
             meant = _meant(finding.expression, finding.value, finding.written)
             if meant is not _NOTHING:
                 document = put(document, path, meant)
+        elif isinstance(finding, UnknownField) and finding.pair is not None:
+            name, value = finding.pair
+            moved[*path[:-1], "value"] = path
+            document = put(document, path[:-1], {"name": name, "value": str(value)})
         elif isinstance(finding, UnknownField) and finding.target is not None:
             document = _at_target(document, path, finding.owner, finding.target, moved)
     left = [_as_written(each, lambda path: written(_back(path, moved))) for each in check_schema(document)]

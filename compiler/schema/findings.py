@@ -161,9 +161,7 @@ def _as_list(inner: str, value: object) -> str:
     if key in known or "name" not in known:
         return ""
     if "value" in known and not isinstance(one, (dict, list)):
-        return (
-            f"write each as an entry: `- {{name: {key}, value: {json.dumps(str(one), ensure_ascii=False)}}}`"
-        )
+        return f"write each as an entry: `- {_entry(key, one)}`"
     return f"write each as an entry: `- name: {key}`, with its fields below"
 
 
@@ -230,6 +228,11 @@ class UnknownVersion(Finding):
     found: str
 
 
+def _entry(name: str, value: object) -> str:
+    """A name and a value as an entry of a list."""
+    return f"{{name: {name}, value: {json.dumps(str(value), ensure_ascii=False)}}}"
+
+
 class UnknownField(Finding):
     """A field that the type does not have; the API server refuses it or drops it."""
 
@@ -250,6 +253,9 @@ class UnknownField(Finding):
     def guess(self) -> tuple[str, str]:
         """The probable intention, in short and as advice."""
         known, there = fields(self.owner), self.target
+        if self.pair is not None:
+            name, value = self.pair
+            return "unknown field", f"write `{_entry(name, value)}`"
         if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", f"{way}; or check for an older Argo: --argo-version 3.7"
         if there is None:
@@ -269,9 +275,26 @@ class UnknownField(Finding):
         return f"did you mean `{there[-1]}`?", f"write `{there[-1]}`, or remove the field"
 
     @cached_property
+    def pair(self) -> tuple[str, object] | None:
+        """The name and the value of an entry that is written as `NAME: VALUE`; None for any other field."""
+        field, known = str(self.steps[-1]), fields(self.owner)
+        entry: object = value_at(self.document, self.steps[:-1])
+        if not {"name", "value"} <= known.keys() or not is_mapping(entry) or list(entry) != [self.steps[-1]]:
+            return None
+        value: object = next(iter(entry.values()))
+        is_scalar = isinstance(value, (str, int, float))
+        return (
+            (field, value)
+            if is_scalar and same(self.owner, field) is None and not meant(field, known)
+            else None
+        )
+
+    @cached_property
     def target(self) -> Path | None:
         """Where in the document it probably belongs."""
         field, known = str(self.steps[-1]), fields(self.owner)
+        if self.pair is not None:
+            return None
         if (below := emptied(self.owner, self.steps, self.document)) is not None:
             return below
         close = same(self.owner, field)

@@ -21,6 +21,7 @@ CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
 _OF_CALL = {"condition": "when", "if": "when", **dict.fromkeys(("forEach", "foreach", "loop"), "withItems")}
 _OF_CONTAINER = {"entrypoint": "command", "environment": "env"}
 _SAME: Mapping[str, Mapping[str, str]] = {
+    "ArchiveStrategy": dict.fromkeys(("gz", "gzip", "targz", "tgz"), "tar"),
     "Artifact": {"value": "from"},
     "AzureArtifact": {"key": "blob", "path": "blob"},
     "ConfigMapVolumeSource": {"configMapName": "name"},
