@@ -103,7 +103,8 @@ _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _FLOAT = regex(
     r"[+-]?(?:(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
 )
-_INT = regex(r"[+-]?[0-9]+")
+INTEGER = regex(r"[+-]?[0-9]+")
+"""A whole number as accepted by Go's Atoi, of any size."""
 
 
 def is_number(value: Value) -> bool:
@@ -150,7 +151,7 @@ def wrapped(number: int) -> int:
 
 def atoi(text: str) -> int:
     """strconv.Atoi. Raises ExpressionError."""
-    if not _INT.fullmatch(text) or wrapped(int(text)) != int(text):
+    if not INTEGER.fullmatch(text) or wrapped(int(text)) != int(text):
         raise ExpressionError(f"invalid operation: int({text})")
     return int(text)
 

@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.evaluation.evaluate import absent, text_of, value_of
-from flowdsl.compiler.evaluation.values import ExpressionError, NotHere
+from flowdsl.compiler.evaluation.values import INTEGER, ExpressionError, NotHere, wrapped
 from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.typing_findings import (
     FailsByDefault,
     Uncomputable,
+    WrappedNumber,
     WrongArgument,
     WrongResult,
 )
@@ -18,6 +19,7 @@ from flowdsl.compiler.lint.workflow.expression_values import needs, scope
 from flowdsl.compiler.schema.findings import short
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.variables.computed import Part
     from flowdsl.compiler.problem import Part as Span
     from flowdsl.diagnostic import Finding
+
+_LARGE = regex(r"\d{9}")  # with shorter numbers, only very long products do not fit
 
 
 @lru_cache(maxsize=4096)
@@ -56,6 +60,8 @@ class _Evaluated:
                     yield self.nil(node), (node.start, node.end)
                 elif tag:
                     text_of(result)
+            if _LARGE.search(f"{self.value} {self.shown(node)}"):
+                yield from self.wrapping(node)
         except NotHere:
             return
         except ExpressionError as error:
@@ -76,6 +82,21 @@ class _Evaluated:
         if not inside:
             yield node, reason
 
+    def wrapping(self, node: t.Node) -> Iterator[tuple[Finding, Span | None]]:
+        """The findings about the innermost sums and products that do not fit into 64 bits."""
+        inside = [found for each in t.always(node) for found in self.wrapping(each)]
+        yield from inside
+        match node:
+            case t.Binary("+" | "-" | "*" as sign, left, right) if not inside:
+                one, other = value_of(left, self.scope), value_of(right, self.scope)
+                if type(one) is type(other) is int:
+                    exact = one + other if sign == "+" else one - other if sign == "-" else one * other
+                    if wrapped(exact) != exact:
+                        finding = WrappedNumber(self.given(node), str(exact), str(wrapped(exact)))
+                        yield finding, (node.start, node.end)
+            case _:
+                pass
+
     def nil(self, node: t.Node) -> Finding:
         """The finding about an expression whose result is nil."""
         missing, way = self.lacking(node)
@@ -91,7 +112,9 @@ class _Evaluated:
                 given = value_of(argument, self.scope)
                 if isinstance(given, str):
                     wanted, way = _CONVERSIONS[function]
-                    if function in ("asInt", "int") and GO_NUMBER.fullmatch(given):
+                    if function in ("asInt", "int") and INTEGER.fullmatch(given):
+                        wanted, way = "a whole number of at most 64 bits", "give a smaller one"
+                    elif function in ("asInt", "int") and GO_NUMBER.fullmatch(given):
                         way = f"write `{self.shown(node).replace(function, 'asFloat', 1)}`, or {way}"
                     is_value = t.path(argument) is not None
                     wrong = WrongArgument(function, wanted, f"`{short(given)}`", way)

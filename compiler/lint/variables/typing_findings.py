@@ -86,6 +86,19 @@ class WrongArgument(Finding):
     way: str
 
 
+class WrappedNumber(Finding):
+    """A result of `+`, `-` or `*` that has more than 64 bits, of which Argo keeps the lower ones."""
+
+    code = "FD384"
+    severity = "warning"
+    title = "the result{given} is {exact}, which does not fit into 64 bits"
+    label = "Argo makes it {result}"
+    help = "give smaller numbers, or compute with them inside a step"
+    given: str
+    exact: str
+    result: str
+
+
 class WrongOperand(Finding):
     """An operator on a value of a type that it does not work on: the run fails there."""
 
