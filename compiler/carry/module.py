@@ -36,6 +36,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Span
 from flowdsl.step import Step
+from flowdsl.values.value import RunTimeValue
 from flowdsl.volume import Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -429,6 +430,8 @@ def _word(name: str, value: Any, module: object) -> tuple[str, str]:
             "a secret",
             f'write `secrets={{"NAME": {name}}}` in the decorator, and read `os.environ["NAME"]`',
         )
+    if kind is RunTimeValue:
+        return "a value of the run", "give the step a parameter for it, and pass it as an argument"
     if kind is Pipeline:
         return "a pipeline", "call it in another pipeline"
     if is_plain_step(value):
