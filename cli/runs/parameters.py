@@ -21,12 +21,12 @@ from flowdsl.values.joined import CONTROL
 from flowdsl.values.texts import WrongValue, typed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.compiler.compile import Supply
     from flowdsl.compiler.ir import Program
-    from flowdsl.values.signature import Parameter
+    from flowdsl.values.signature import Parameter, Signature
 
 Json = dict[str, Any]
 
@@ -75,7 +75,7 @@ def local(
     if program is None or program.signature is None:
         texts = {name: text for name, text in given.items() if name not in files}
         return Local(travelling(texts), {name: _file(name, given[name]) for name in given if name in files})
-    known = program.signature.by_name
+    known = _settable(program.signature)
     found = Local({}, {})
     wrong: list[RunError] = []
     for name, text in given.items():
@@ -108,17 +108,17 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
     """
     spec = workflow_spec(document)
     files = [str(one["name"]) for one in several(part(spec, "arguments"), "artifacts")]
-    signature = None if program is None else program.signature
+    known = {} if program is None or program.signature is None else _settable(program.signature)
     found = Remote({}, {})
     wrong: list[RunError] = []
     for name, text in given.items():
         try:
             if name in files:
                 found.keys[name] = text
-            elif program is None or signature is None:
+            elif program is None or program.signature is None:
                 found.texts[name] = text
             else:
-                parameter = _known(name, program, signature.by_name)
+                parameter = _known(name, program, known)
                 if t.holds_file(parameter.type):
                     found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
                 else:
@@ -128,6 +128,25 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
     if wrong:
         raise RunError(together("parameters", wrong))
     return Remote(travelling(found.texts), travelling(found.keys))
+
+
+def _settable(signature: Signature) -> dict[str, Parameter]:
+    """What a run can be given: the parameters of a pipeline, and the parts of those that hold files."""
+    parts = {
+        name: parameter._replace(name=name, type=kind)
+        for parameter in signature.parameters
+        for name, kind in _parts(parameter.name, parameter.type)
+    }
+    return {**parts, **signature.by_name}
+
+
+def _parts(name: str, kind: t.Type) -> Iterator[tuple[str, t.Type]]:
+    """The parameters of a workflow that one of its pipeline is: of a record with files, one for each part."""
+    if isinstance(kind, (t.Record, t.Fixed)) and t.holds_file(kind):
+        for key, inner in t.keyed(kind):
+            yield from _parts(f"{name}-{key}", inner)
+    else:
+        yield name, kind
 
 
 def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Parameter:
@@ -178,13 +197,15 @@ def _volume(parameter: Parameter, spec: Json) -> str:
     declared = several(part(spec, "arguments"), "parameters")
     default = on_volume(next((str(one.get("value")) for one in declared if one["name"] == name), ""))
     if not isinstance(t.without_none(kind), t.File):
-        raise RunError(
-            f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
-        )
+        parts = [each for each, _ in _parts(name, kind) if each != name]
+        way = f"change the default of `{name}`"
+        if parts:
+            way = f"give its parts: {', '.join(f'-p {each}=...' for each in parts)}"
+        raise RunError(f"-p {name}: files in {t.spell(kind)} cannot be given here; {way}")
     if default is None:
         raise RunError(
-            f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one: "
-            f'`{name}: Path = S3("key")`'
+            f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one, "
+            'such as `S3("key")`'
         )
     return default[0]
 

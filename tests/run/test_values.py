@@ -179,6 +179,71 @@ def choice(n: int = 1, given: dict[str, int] = {"a": 5}) -> str:
         assert (done.code, ["return", *said.split()] in rows(done.out)) == (0, True)
 
 
+PARTS = """
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flowdsl import Raw, Volume, pipeline, step
+
+DATA = Volume("data")
+
+
+@dataclass
+class Rates:
+    rate: float = 0.1
+    decay: float = 0.5
+
+
+@dataclass
+class Settings:
+    corpus: Path
+    words: tuple[Path, int]
+    rates: Rates = field(default_factory=Rates)
+    weights: tuple[Path, int] | None = None
+
+
+@step(image="python:3.12-slim")
+def show(settings: Settings) -> str:
+    words, count = settings.words
+    return f"{settings.corpus.read_text()} {settings.rates} {settings.weights} {words.read_text() * count}"
+
+
+@pipeline
+def nightly(settings: Settings = Settings(DATA / "raw.txt", (Raw("words"), 2))) -> str:
+    return show(settings)
+"""
+
+
+def test_parts_of_a_record_with_files(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "parts.py").write_text(PARTS, encoding="utf-8")
+    (folder / "data").mkdir()
+    (folder / "data/raw.txt").write_text("raw", encoding="utf-8")
+    (folder / "data/other.txt").write_text("other", encoding="utf-8")
+    given = ("parts.py", "--quiet", "--mount", "data=data")
+    changed = (
+        "-p",
+        "settings-corpus=data/other.txt",
+        "-p",
+        'settings-rates={"rate": 2}',
+        "-p",
+        "settings-words-1=1",
+    )
+    assert "raw Rates(rate=0.1, decay=0.5) None wordswords" in flowdsl(*given).out
+    assert "other Rates(rate=2.0, decay=0.5) None words\n" in flowdsl(*given, *changed).out
+    for value, told in {
+        "settings={}": "-p settings-corpus=..., -p settings-words-0=..., -p settings-words-1=...",
+        "settings-rates=2": "-p settings-rates=2: `settings-rates` is Rates",
+        "settings-rate=2": "did you mean `settings-rates`?",
+        "settings-corpus=parts.py": "is not below",
+    }.items():
+        done = flowdsl(*given, "-p", value)
+        assert (done.code, told in done.err) == (2, True), done.err
+    assert run(["compile", "parts.py", "-p", "settings-corpus=day/1.txt", "-p", "settings-words-1=1"]) == 0
+    assert "{name: settings-corpus, value: /flowdsl/volumes/data/day/1.txt}" in capsys.readouterr().out
+
+
 def test_text_that_ends_in_a_brace_is_text(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "text.py").write_text(
         """\
