@@ -111,7 +111,10 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objec
     named = not is_value(metric) and isinstance(metric, str)
     if named and (dashed := objective.metric.replace(".", "-")) in outs:
         objective = Objective(objective.goal, dashed, objective.site)
-    kind = _measured(outs, objective.metric) if named else None
+    asked = objective.metric if named else ""
+    kind, (whole, _, key) = _measured(outs, asked), asked.rpartition(".")
+    if isinstance(outs.get(whole), t.Mapping):  # whose keys are not known
+        asked, kind = whole, outs[whole]
     if kind is None:
         name = "" if named and metric == "return" else objective.metric if named else shown(metric)
         trace.report(
@@ -134,9 +137,10 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objec
             "MetricNotANumber",
             Argument(objective.site, position=0),
             (),
-            name=objective.metric,
+            name=asked,
             type=t.spell(kind),
             part=next(numbers, "") if isinstance(returns, t.Record) else "",
+            key=(key if asked == whole else "NAME") if isinstance(kind, t.Mapping) else "",
         )
     return objective
 

@@ -228,12 +228,17 @@ class MetricNotANumber(Finding):
     name: str
     type: str
     part: str = ""  # a number in it
+    key: str = ""  # of a number, if it is a dict
 
     def words(self) -> dict[str, str]:
         """The fields, and how a part of it becomes the metric."""
         way = "return it as float or int"
         if self.part:
             way = f"name a number of it: `{self.name}.{self.part}`"
+        elif self.key:
+            way = (
+                f"make it a TypedDict, NamedTuple or dataclass with `{self.key}: float`, and name that number"
+            )
         return {**super().words(), "way": way}
 
 
