@@ -79,6 +79,16 @@ def test_each_mistake_of_a_call_has_its_own_place(
     assert found.findings() == [*zip(codes, texts, strict=True), ("FD205", "'later'")]
 
 
+def test_a_loop_names_what_a_call_takes_by_position(tmp_path: Path) -> None:
+    before = """
+        @step(image="python:3.12-slim")
+        def weigh(first: int, /, second: int) -> float:
+            return first / second
+    """
+    body = "fan_out(weigh, over={'second': [1, 2]}, first=n)\nweigh(«first»=1, second=2)"
+    assert compile_body(tmp_path, body, before).findings() == [("FD203", "first")]
+
+
 def test_a_mistake_of_a_call_shows_the_signature(tmp_path: Path) -> None:
     found = compile_body(tmp_path, "two(1, secnd='a')")
     ((diagnostic,), (related,)) = found.compiled.diagnostics, found.compiled.diagnostics[0].related

@@ -163,7 +163,7 @@ def bind(
     unknown: list[str] = []
     for name, argument in kwargs.items():
         found = signature.by_name.get(name)
-        if found is None or not found.keyword:
+        if found is None or not (found.keyword or loop):  # a loop takes all by name
             unknown.append(name)
         elif name in bound or name in given:
             place = Argument(site, name, part="name")
