@@ -31,6 +31,13 @@ _S3_KEYS = {
     "secretKeySecret": "secret_access_key",
     "sessionTokenSecret": "token",
 }
+_REASONS = {
+    "ExpiredToken": "the credentials have expired",
+    "InvalidAccessKeyId": "it does not know the access key",
+    "RequestTimeTooSkewed": "the clock of this machine is wrong",
+    "SignatureDoesNotMatch": "the secret key is not that of the access key",
+}
+"""What codes of S3 mean for everything that is in the store."""
 _WRITTEN = "written "
 _KEYLESS = "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_ACCESS_KEY_ID"
 
@@ -67,7 +74,7 @@ class Bucket:
         except FileNotFoundError:
             pass
         except Exception as error:
-            raise self._trouble(error) from None
+            raise self._trouble(self._explained(error)) from None
         prefix = f"{key.rstrip('/')}/"
         found: list[Entry] = []
         try:
@@ -99,9 +106,27 @@ class Bucket:
         except Exception as error:
             raise self._trouble(error) from None
 
-    @staticmethod
-    def _entry(path: str, meta: Any) -> Entry:
+    def _entry(self, path: str, meta: Any) -> Entry:
+        if self.digests and not meta.get("e_tag"):
+            raise StoreError(f"{self._where} is not an S3 store: its answer has no ETag", self._place.store)
         return Entry(path, int(meta["size"]), _tag(meta))
+
+    @property
+    def _where(self) -> str:
+        """The address of the store in a sentence."""
+        store = self._place.store
+        return f"{self._endpoint}, which stands for {store}," if self._endpoint else store
+
+    def _explained(self, error: Exception) -> Exception:
+        """What a GET is refused with, in place of a HEAD, whose answer has no room for a reason."""
+        status = _STATUS.search(_text(error))
+        if status is None or not status[1].startswith("4"):
+            return error
+        try:
+            self._obstore.get_range(self._store, self._key, start=0, length=1)
+        except Exception as reason:
+            return reason
+        return error
 
     def _trouble(self, error: Exception) -> Exception:
         """An error of obstore in one line. Any other exception is returned as it is."""
@@ -115,6 +140,10 @@ class Bucket:
             return Changed(f"{said} has changed while it was read")
         if "NoSuchBucket" in text:
             return StoreError(f"there is no {self._place.store}", self._place.store)
+        if code and code[1] in _REASONS:
+            return StoreError(
+                f"{self._place.store} refused to give {said}: {_REASONS[code[1]]}", self._place.store
+            )
         if isinstance(error, FileNotFoundError):
             return Missing(f"there is no object {said}")
         if "InvalidPathError" in names or (isinstance(error, ValueError) and "parse path" in text):
@@ -134,15 +163,20 @@ class Bucket:
                 " environment, as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
                 self._place.store,
             )
-        if status and status[1].startswith("3"):
+        if "redirect without LOCATION" in text or (status and status[1].startswith("3")):
             return StoreError(f"{self._place.store} is in another region: set AWS_REGION", self._place.store)
         if status and status[1] != "416":
             kind = Broken if status[1].startswith("5") else StoreError
             return kind(f"{self._place.store} answered {status[1]}{why} for {said}")
+        if "InvalidCertificate" in str(error):
+            return StoreError(
+                f"{self._where} has a certificate that is not trusted here: name that of its authority, "
+                "SSL_CERT_FILE=ca.pem",
+                self._place.store,
+            )
         if "error sending request" in text or "onnect" in text:
             if self._endpoint:
-                stands = f"{self._endpoint}, which stands for {self._place.store},"
-                return Broken(f"{stands} cannot be reached from here", self._place.store)
+                return Broken(f"{self._where} cannot be reached from here", self._place.store)
             return Broken(
                 f"{self._place.store} cannot be reached from here; if it is inside of the cluster, forward its"
                 " port (kubectl port-forward) and name that: --endpoint http://localhost:PORT",

@@ -75,6 +75,8 @@ class Opener:
             return Local(self._ways.folder / "artifacts", key_of(place.kind, place.key).strip("/"))
         if place.kind not in KINDS:
             raise Unfit(f"it is in a store of the kind `{place.kind}`, which is not supported")
+        if not (place.fields.get("bucket") or place.fields.get("container")):
+            raise Missing("the workflow does not say in which bucket it is")
         return Bucket(self._store(place), place, self._ways.endpoint)
 
     def _volume(self, place: Location) -> Source:

@@ -6,9 +6,11 @@ It keeps what it is given under any key, says what was asked, and breaks off whe
 from __future__ import annotations
 
 import hashlib
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
@@ -66,6 +68,10 @@ class Objects:
         self.cut: int | None = None
         self.wanted: dict[str, str] = {}
         """The headers without which nothing is given."""
+        self.refusal: tuple[int, str] | None = None
+        """The answer to every request: its HTTP code, and that of S3."""
+        self.page: bytes | None = None
+        """What is answered whatever is asked for, as by a server that is no store."""
         self.lock = threading.Lock()
         self._server = _Server(self)
         self.endpoint = f"127.0.0.1:{self._server.server_address[1]}"
@@ -73,6 +79,12 @@ class Objects:
 
     def put(self, key: str, data: bytes) -> None:
         self.things[key] = thing(data)
+
+    def encrypt(self, certificate: Path) -> None:
+        """Speak TLS from now on, with a file that has the certificate and its key."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -113,6 +125,11 @@ class _Handler(BaseHTTPRequestHandler):
             objects.asked.append((self.command, key, asked))
             user = self.headers.get("Authorization", "").partition("Credential=")[2].partition("/")[0]
             objects.signed.add((user, self.headers.get("X-Amz-Security-Token", "")))
+        if objects.page is not None:
+            return self.answer(200, objects.page)
+        if objects.refusal is not None:
+            code, reason = objects.refusal
+            return self.answer(code, f"<Error><Code>{reason}</Code></Error>".encode())
         if not key:
             return self.listed(parse_qs(parts.query)["prefix"][0])
         if any(self.headers.get(name) != value for name, value in objects.wanted.items()):

@@ -8,10 +8,14 @@ import json
 import tarfile
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from flowdsl.runtime.local.controller.names import fnv32a
 from tests.artifacts.objects import Objects, endless, thing, whole
@@ -37,6 +41,19 @@ def zipped(files: dict[str, bytes]) -> bytes:
         for name, data in files.items():
             archive.writestr(name, data)
     return made.getvalue()
+
+
+def certificate(path: Path) -> Path:
+    """A certificate for this machine that only itself vouches for, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, begin, begin + timedelta(days=36500))
+    made = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    form = serialization.PrivateFormat.PKCS8
+    secret = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
+    path.write_bytes(made + secret)
+    return path
 
 
 @pytest.fixture
@@ -428,6 +445,69 @@ def test_a_store_that_is_elsewhere(
     assert command(["--endpoint", "http://127.0.0.1:8", "-o", "again"]) == 3
     said = capsys.readouterr().err
     assert "http://127.0.0.1:8, which stands for s3://" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "said"),
+    [
+        (400, "ExpiredToken", "refused to give {}: the credentials have expired"),
+        (403, "ExpiredToken", "refused to give {}: the credentials have expired"),
+        (403, "InvalidAccessKeyId", "refused to give {}: it does not know the access key"),
+        (403, "SignatureDoesNotMatch", "refused to give {}: the secret key is not that of the access key"),
+        (403, "RequestTimeTooSkewed", "refused to give {}: the clock of this machine is wrong"),
+        (403, "AccessDenied", "refused to give {} (AccessDenied): the credentials do not allow it"),
+        (301, "PermanentRedirect", "is in another region: set AWS_REGION"),
+    ],
+)
+def test_why_a_store_refuses(
+    on: On,
+    run: Json,
+    objects: Objects,
+    capsys: pytest.CaptureFixture[str],
+    code: int,
+    reason: str,
+    said: str,
+) -> None:
+    on(run)
+    objects.refusal = (code, reason)
+    assert command(["make.notes"]) == 3
+    place = f"s3://argo at {objects.endpoint}"
+    assert f"make.notes: {place} {said.format('s3://argo/demo/notes.txt')}\n" in capsys.readouterr().err
+    objects.refusal = None
+    assert command(["make.notes"]) == 0
+
+
+def test_a_page_is_no_object(
+    on: On, run: Json, objects: Objects, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    on(run)
+    objects.page = b"<html>the console of a store</html>"
+    assert command(["make.notes", "--endpoint", f"http://{objects.endpoint}"]) == 3
+    store = f"http://{objects.endpoint}, which stands for s3://argo at {objects.endpoint},"
+    assert f"make.notes: {store} is not an S3 store: its answer has no ETag\n" in capsys.readouterr().err
+    assert there(tmp_path / "demo") == {}
+
+
+def test_a_certificate_that_nobody_vouches_for(
+    on: On, run: Json, objects: Objects, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    on(run)
+    objects.encrypt(certificate(tmp_path / "own.pem"))
+    endpoint = f"https://{objects.endpoint}"
+    assert command(["make.notes", "--endpoint", endpoint]) == 3
+    said = capsys.readouterr().err
+    assert f"make.notes: {endpoint}, which stands for s3://argo at {objects.endpoint}, has a cert" in said
+    assert "is not trusted here: name that of its authority, SSL_CERT_FILE=ca.pem" in said
+
+
+def test_a_run_that_does_not_say_its_bucket(
+    on: On, run: Json, objects: Objects, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del run["status"]["artifactRepositoryRef"]["artifactRepository"]
+    on(run)
+    assert command(["make.notes"]) == 1
+    said = "make.notes: the workflow does not say in which bucket it is\n"
+    assert (capsys.readouterr().err, objects.asked) == (said, [])
 
 
 @pytest.mark.parametrize(
