@@ -188,6 +188,12 @@ def in_json(output: str | None, *, as_json: bool) -> bool:
     return as_json or output == "json"
 
 
+def filled(name: str, *texts: str | None) -> None:
+    """Refuse an empty value of an option, which must not be taken for none at all. Raises Refused."""
+    if "" in texts:
+        raise Refused(f"{name}: it is empty, as that of an unset variable: give it, or leave out {name}")
+
+
 def way_to_wait(timeout: str | None, **ways: bool) -> str:
     """The given option that waits for the end of a run, or nothing; `ways` are the possible ones. Raises Refused."""
     asked = [way for way, is_given in ways.items() if is_given]

@@ -10,7 +10,7 @@ from flowdsl.cli.clusters.reach import RUNS, Found, code_of, find
 from flowdsl.cli.display.texts import line, visible
 from flowdsl.cli.files import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, agreed, can_ask, err, out, say
-from flowdsl.cli.root import seconds_of
+from flowdsl.cli.root import filled, seconds_of
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
@@ -60,6 +60,7 @@ def chosen(
     runs of this folder are meant.
     Raises Refused and ClusterError.
     """
+    filled("--selector", selection.selector)
     if local and reach.named:
         raise Refused("--local is about runs of this folder: leave out what names a cluster or namespace")
     if names:
@@ -72,7 +73,7 @@ def chosen(
     old = selection.older_than
     age = None if old is None else seconds_of("--older-than", old)
     found: list[Found] = []
-    for workflow, cluster in _selected(selection.selector, reach, local=local, instead=ended):
+    for workflow, cluster in _selected(selection.selector or "", reach, local=local, instead=ended):
         phase = phase_of(workflow)
         fits = (not phases or phase in phases) and (ended or not over(workflow))
         if fits and (age is None or time.time() - _since(workflow) >= age):

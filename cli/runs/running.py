@@ -10,7 +10,7 @@ from flowdsl.cli.files import shown
 from flowdsl.cli.pipelines.compiling import parted
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, say
-from flowdsl.cli.root import written
+from flowdsl.cli.root import filled, written
 from flowdsl.cli.runs import faking, given, objects
 from flowdsl.cli.runs.asking import ask, unasked, waiting
 from flowdsl.cli.runs.beginning import Found, begun, resumed
@@ -51,6 +51,8 @@ def run_files(
 
     Further files contain templates that it refers to. Raises Refused and RunError.
     """
+    filled("--only", again.only)
+    filled("--from", *again.since)
     if again.only and again.since:
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
     if again.earlier and not (again.only or again.since):

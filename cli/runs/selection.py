@@ -15,7 +15,7 @@ from flowdsl.cli.root import FLAG, SelectorOption, StatusOption, option
 class Selection:
     """Selects runs if none is named."""
 
-    selector: SelectorOption = ""
+    selector: SelectorOption | None = None
     """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
     every: Annotated[bool, option("--all")] = False
     """All runs of the namespace; for `delete`, where no cluster is configured, those of this folder."""

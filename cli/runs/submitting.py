@@ -8,6 +8,7 @@ from flowdsl.cli.display.texts import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, note, out, say
+from flowdsl.cli.root import filled
 from flowdsl.cli.runs import given, parameters
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.runtime.local.error import RunError
@@ -85,8 +86,7 @@ def _asked(new: New, options: Submission, texts: dict[str, str]) -> Asked:
             raise RunError(f"--label {key}={value}: `{key}` cannot be the key of a label")
         if not is_label_value(value):
             raise RunError(f"--label {key}={value}: `{value}` cannot be the value of a label")
-    if options.id == "":
-        raise RunError("--id: it is empty, as that of an unset variable: give an id, or leave out --id")
+    filled("--id", options.id)
     return Asked(texts, "" if new.name is None else named(new.name), options.id or "", labels)
 
 

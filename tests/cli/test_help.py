@@ -77,6 +77,9 @@ USAGE = (
     ("list", "--since", "2"),
     ("wait", "first", "--timeout", "5"),
     ("list", "--status", "Failed,Eror"),
+    ("delete", "-l", "", "--status", "Failed"),
+    ("run", "pipeline.py", "--only", ""),
+    ("run", "pipeline.py", "--from", "train", "--from", ""),
     ("check",),
     ("check", "pipeline.py", "--format", "xml"),
     ("check", "pipeline.py", "--frmat", "json"),
@@ -128,7 +131,7 @@ def test_wrong_usage(flowdsl: Callable[..., Result], request: pytest.FixtureRequ
     for arguments in USAGE:
         code, out, err = flowdsl(*arguments)
         assert (code, out) == (2, "")
-        said.append(f"$ flowdsl {' '.join(arguments)}\n{err}")
+        said.append(f"$ flowdsl {shlex.join(arguments)}\n{err}")
     same("\n".join(said), GOLDENS / "usage.txt", request)
 
 

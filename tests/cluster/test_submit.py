@@ -567,7 +567,7 @@ def test_a_server_that_is_away_is_out_of_reach(
         (["submit", "tiny.py", "--dry-run", "server", "--wait"], "--dry-run creates nothing"),
         (["submit", "tiny.py", "--name", "Bad_Name"], "`Bad_Name` cannot be the name of a run"),
         (["submit", "tiny.py", "--name", ""], "--name: `` cannot be the name of a run: it has small letters"),
-        (["submit", "tiny.py", "--id", ""], "give an id, or leave out --id"),
+        (["submit", "tiny.py", "--id", ""], "give it, or leave out --id"),
         (["submit", "tiny.py", "--label", "x"], "write --label KEY=VALUE"),
         (["submit", "tiny.py", "--label", "a/b/c=x"], "`a/b/c` cannot be the key of a label"),
         (["submit", "tiny.py", "--label", "team=a b"], "`a b` cannot be the value of a label"),
