@@ -96,7 +96,8 @@ def judge(
     path, name = parted(target)
     if path.suffix in MANIFESTS and path.is_file():
         language = "JSON" if path.suffix == ".json" else "YAML"
-        raise Refused(f"{path} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it")
+        ways = "`flowdsl check`, `run` and `submit` take it, `import` makes a pipeline of it"
+        raise Refused(f"{path} is {language} already, no Python: {ways}")
     profile, codes, wrong = project(path, goal.cluster, goal.argo)
     if any_error(wrong):
         return Judged(None, wrong, Sources())

@@ -227,7 +227,8 @@ def test_a_file_that_is_not_there(command: str, flowdsl: Callable[..., Result]) 
 def test_yaml_is_not_compiled(command: str, name: str, language: str, flowdsl: Callable[..., Result]) -> None:
     write(name, "kind: Workflow\n")
     done = flowdsl(command, name)
-    said = f"flowdsl: {name} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it\n"
+    ways = "`flowdsl check`, `run` and `submit` take it, `import` makes a pipeline of it"
+    said = f"flowdsl: {name} is {language} already, no Python: {ways}\n"
     assert done == Result(2, "", said)
 
 
