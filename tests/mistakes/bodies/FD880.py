@@ -66,7 +66,22 @@ def report(model: Path, loss: float, count: int) -> None:
     print(Config(epochs=count), loss > None, len())
 
 
+@step(image="python:3.12-slim")
+def write(mode: Mode, text: str) -> Path:
+    quick = Mode.QUICK
+    print(mode.nme, quick)
+    print(Config.rte)
+    for part in Path("parts"):
+        print(part, b"".encode())
+    text.iterdir()
+    Path("a").write_bytes("text")
+    Path("b").write_text(b"bytes")
+    Path("c").write_text({"a": 1})
+    return Path("a")
+
+
 @pipeline
 def main() -> None:
     runs = fan_out(train, over={"config": [Config(0.1), Config(0.2)]}, raw={"rate": 0.1}, mode=Mode.FAST)
     report(best(runs, ["a"]), 0.5, 3)
+    write(Mode.FAST, "a")

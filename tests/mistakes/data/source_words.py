@@ -23,6 +23,9 @@ def nightly(
     script: Path = Raw("echo $$ $(KUBERNETES_PORT)"),
     open: Path = Git("https://example.com/b.git", password=Secret("hub")),
     named: Path = Http("https://example.com/b", headers={"X Kind": "a", "": "b", "X-Kind": "c"}),
+    listed: Path = Http("https://example.com/c", headers=["X-Kind"]),
+    counted: Path = Http("https://example.com/d", headers={"X-Kind": 5}),
+    number: Path = S3(5, "datasets"),
 ) -> None:
-    for file in (plain, half, header, deep, packed, nameless, script, open, named):
+    for file in (plain, half, header, deep, packed, nameless, script, open, named, listed, counted, number):
         use(file)

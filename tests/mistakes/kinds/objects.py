@@ -45,6 +45,21 @@ def whole(name: str) -> None:
     manifest(name)
 
 
+@resource("apply")
+def nothing() -> None:
+    manifest("")
+
+
+@resource("apply")
+def listed() -> None:
+    manifest([{"kind": "ConfigMap"}])
+
+
+@resource("apply")
+def numbered() -> None:
+    manifest({"apiVersion": "v1", "kind": 3, "metadata": {}})
+
+
 @step(image="python:3.12-slim")
 def write() -> Path:
     return Path("objects.yaml")
@@ -61,3 +76,6 @@ def nightly(name: str = "x") -> None:
     stored(made, name)
     mixed(made)
     whole(name)
+    nothing()
+    listed()
+    numbered()

@@ -42,6 +42,26 @@ def several() -> list[str]:
     return manifest(SETTINGS, "{.metadata.ownerReferences[*].name}")
 
 
+@resource("get")
+def empty() -> str:
+    return manifest(SETTINGS, "")
+
+
+@resource("get")
+def tagged() -> str:
+    return manifest(SETTINGS, "{{.metadata.uid}}")
+
+
+@resource("get")
+def open_end() -> str:
+    return manifest(SETTINGS, "{.metadata}.uid")
+
+
+@resource("get")
+def unlisted() -> Found:
+    return manifest(SETTINGS, outputs="{.metadata.uid}")
+
+
 @pipeline
 def nightly() -> None:
     nothing_said()
@@ -50,3 +70,7 @@ def nightly() -> None:
     gone()
     unread()
     several()
+    empty()
+    tagged()
+    open_end()
+    unlisted()
