@@ -85,7 +85,7 @@ MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "{": "`(`
 def behind(terminals: frozenset[str]) -> str:
     """What may follow in a condition, given the terminals that the grammar would accept."""
     if "COMMA" in terminals:
-        return "`,` or `)`"
+        return "`,` or `]`" if "RSQB" in terminals else "`,` or `)`"
     comparison = "`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not in`, " if "EQ" in terminals else ""
     return f"{comparison}`and` or `or`" + (" or `)`" if "RPAR" in terminals else "")
 

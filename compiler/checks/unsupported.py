@@ -42,7 +42,11 @@ def word(made: str | None) -> str:
 def article(made: str | None) -> str:
     """The name of a class with its article: `an int`."""
     called = word(made)
-    return called if called in ("None", "bytes") else f"{'an' if called[:1].lower() in 'aeiou' else 'a'} {called}"
+    return (
+        called
+        if called in ("None", "bytes")
+        else f"{'an' if called[:1].lower() in 'aeiou' else 'a'} {called}"
+    )
 
 
 def kind_way(text: str) -> str:
