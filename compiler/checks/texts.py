@@ -65,7 +65,7 @@ def compared_texts(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         for node in ast.walk(file.tree) if file is not None and file.tree is not None else ():
             if file is not None and isinstance(node, Function):
                 inside = [one for one in parts if _within(one.extent, node)]
-                for question in _questions(node, inside) if inside else ():
+                for question in _Texts(node, inside).questions() if inside else ():
                     yield Diagnostic(TextCompared(ast.unparse(question)), file.node(question))
 
 
@@ -78,57 +78,64 @@ def _asks(code: CodeType) -> bool:
     )
 
 
-def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
-    nodes = list(nodes_of(function))
-    once = _assigned_once(nodes)
+class _Texts:
+    """The texts of a function, with the run-time values that it inserts into them."""
 
-    def filled(node: ast.expr) -> Iterator[_Made]:
-        """The run-time values that this operation inserts, as `"{}".format(value)` and `"%s" % value` do."""
-        return (one for one in made if one.extent == extent_of(node))
+    def __init__(self, function: Function, made: Iterable[_Made]) -> None:
+        self._nodes = list(nodes_of(function))
+        self._once = _assigned_once(self._nodes)
+        self._made = made
 
-    def texts(node: ast.expr) -> Iterator[_Made]:
+    def questions(self) -> Iterator[ast.expr]:
+        """The operations whose result depends on a text with a run-time value in it."""
+        for node in self._nodes:
+            match node:
+                case ast.Compare(left=left, comparators=others):
+                    found = [one for side in (left, *others) for one in self._inserted(side)]
+                    arrived = all(one.arrived for one in found)
+                    if found and (not arrived or all(map(self._is_known, (left, *others)))):
+                        yield node
+                case ast.Match(subject=subject):
+                    if any(self._inserted(subject)):
+                        yield subject
+                case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _ANSWERED:
+                    if any(self._inserted(inner)):
+                        yield node
+                case _:
+                    pass
+
+    def _inserted(self, node: ast.expr) -> Iterator[_Made]:
         """The run-time values in a text, or in its parts."""
         match node:
             case ast.JoinedStr():
-                yield from (one for one in made if _within(one.extent, node))
+                yield from (one for one in self._made if _within(one.extent, node))
             case ast.Call(func=ast.Name(word), args=[inner]) if word in _KEPT:
-                yield from texts(inner)
-                yield from filled(node)
+                yield from self._inserted(inner)
+                yield from self._filled(node)
             case ast.Call(func=ast.Attribute(value=inner)):
-                yield from texts(inner)
-                yield from filled(node)
+                yield from self._inserted(inner)
+                yield from self._filled(node)
             case ast.BinOp(op=ast.Mod()):
-                yield from filled(node)
+                yield from self._filled(node)
             case ast.Subscript(value=inner):
-                yield from texts(inner)
+                yield from self._inserted(inner)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                yield from texts(left)
-                yield from texts(right)
-            case ast.Name(name) if name in once:
-                yield from texts(once[name])
+                yield from self._inserted(left)
+                yield from self._inserted(right)
+            case ast.Name(name) if name in self._once:
+                yield from self._inserted(self._once[name])
             case _:
                 pass
 
-    def known(node: ast.expr) -> bool:
+    def _filled(self, node: ast.expr) -> Iterator[_Made]:
+        """The run-time values that this operation inserts, as `"{}".format(value)` and `"%s" % value` do."""
+        return (one for one in self._made if one.extent == extent_of(node))
+
+    def _is_known(self, node: ast.expr) -> bool:
         """Whether a value is certainly no run-time value, apart from texts that contain one."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            return all(map(known, node.elts))
-        return isinstance(node, ast.Constant) or any(texts(node))
-
-    for node in nodes:
-        match node:
-            case ast.Compare(left=left, comparators=others):
-                found = [one for side in (left, *others) for one in texts(side)]
-                if found and (not all(one.arrived for one in found) or all(map(known, (left, *others)))):
-                    yield node
-            case ast.Match(subject=subject):
-                if any(texts(subject)):
-                    yield subject
-            case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _ANSWERED:
-                if any(texts(inner)):
-                    yield node
-            case _:
-                pass
+            return all(map(self._is_known, node.elts))
+        return isinstance(node, ast.Constant) or any(self._inserted(node))
 
 
 def _assigned_once(nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:

@@ -37,7 +37,7 @@ def follow(
     Refusal, and Unreachable when there was no answer for as long as the policy allows.
     """
     policy = cluster.policy
-    known: dict[tuple[str, str], Json] = {}
+    known = _Known()
     version = ""
     listed = False
     pauses = policy.pauses(policy.contact)
@@ -47,28 +47,20 @@ def follow(
                 listing = cluster.list(kind, labels=labels, fields=fields, namespace=namespace)
                 pauses.answered()
                 version = listing.version
-                yield from _difference(known, listing.items)
+                yield from known.listed(listing.items)
                 listed = True
                 yield None
             began, brought = policy.now(), False
+            window = policy.within(WINDOW)
             for change in cluster.watch(
-                kind,
-                version,
-                seconds=policy.within(WINDOW),
-                labels=labels,
-                fields=fields,
-                namespace=namespace,
+                kind, version, seconds=window, labels=labels, fields=fields, namespace=namespace
             ):
                 version = str(change.object["metadata"]["resourceVersion"])
                 brought = True
                 pauses.begin()
-                if change.type == "BOOKMARK":
-                    continue
-                if change.type == "DELETED":
-                    known.pop(_key(change.object), None)
-                else:
-                    known[_key(change.object)] = change.object
-                yield change
+                if change.type != "BOOKMARK":
+                    known.changed(change)
+                    yield change
             yield None
             if brought or policy.now() - began >= _SHORT:
                 pauses.begin()
@@ -94,21 +86,34 @@ def follow(
             yield None
 
 
-def _difference(known: dict[tuple[str, str], Json], items: Sequence[Json]) -> Iterator[Change]:
-    """The changes between the known and the current objects; updates the known ones."""
-    there = {_key(item): item for item in items}
-    for key, before in list(known.items()):
-        now = there.get(key)
-        if now is None or now["metadata"]["uid"] != before["metadata"]["uid"]:
-            del known[key]
-            yield Change("DELETED", before)
-    for key, now in there.items():
-        seen = known.get(key)
-        known[key] = now
-        if seen is None:
-            yield Change("ADDED", now)
-        elif seen["metadata"]["resourceVersion"] != now["metadata"]["resourceVersion"]:
-            yield Change("MODIFIED", now)
+class _Known:
+    """The objects as they were last seen."""
+
+    def __init__(self) -> None:
+        self._objects: dict[tuple[str, str], Json] = {}
+
+    def changed(self, change: Change) -> None:
+        """Note a change of an object."""
+        if change.type == "DELETED":
+            self._objects.pop(_key(change.object), None)
+        else:
+            self._objects[_key(change.object)] = change.object
+
+    def listed(self, items: Sequence[Json]) -> Iterator[Change]:
+        """Note the current objects; the changes since they were last seen."""
+        there = {_key(item): item for item in items}
+        for key, before in list(self._objects.items()):
+            now = there.get(key)
+            if now is None or now["metadata"]["uid"] != before["metadata"]["uid"]:
+                del self._objects[key]
+                yield Change("DELETED", before)
+        for key, now in there.items():
+            seen = self._objects.get(key)
+            self._objects[key] = now
+            if seen is None:
+                yield Change("ADDED", now)
+            elif seen["metadata"]["resourceVersion"] != now["metadata"]["resourceVersion"]:
+                yield Change("MODIFIED", now)
 
 
 def _key(found: Json) -> tuple[str, str]:
