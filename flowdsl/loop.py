@@ -21,7 +21,7 @@ from flowdsl.values.changes import tell_changed
 from flowdsl.values.expr import Const, Expr, Many, Poison
 from flowdsl.values.lift import as_written, fits, lift
 from flowdsl.values.signature import MISSING
-from flowdsl.values.value import expr_of, is_value, maker_of, value
+from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker_of, value
 
 MOST = 100_000  # items of a loop, which come to more than a Workflow may have
 
@@ -211,7 +211,7 @@ def _lists(
     """Set the items of the loop: rows if all are constant, else lists."""
     site = loop.site
     lists = lists_of(over)
-    columns = {name: _column(trace, call, name, lists[name], site) for name in lists if name in names}
+    columns = {name: _Column(trace, call, name, site).read(lists[name]) for name in lists if name in names}
     known = {name: column for name, column in columns.items() if isinstance(column, list)}
     if any(column is None for column in columns.values()):
         loop.rows = []
@@ -237,58 +237,70 @@ def in_order(thing: object) -> list[object] | None:
     return list(islice(cast("Iterable[object]", thing), MOST + 1))
 
 
-def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> list[Expr] | Expr | None:
-    """The items for one parameter: a list of expressions, a run-time list, or None after a mistake."""
-    parameter = call.target.signature.by_name[name]
-    place = Argument(site, "over", part=f"item:{name}")
-    if isinstance(parameter.type, t.Unsupported):
-        return None
+class _Column:
+    """The items for one parameter of a loop, and the mistakes in them."""
 
-    def complain(kind: str, **data: Any) -> None:
-        if kind == "WrongType":
-            data = {"parameter": name, "step": call.target.name, **data}
-        trace.report(kind, place, (), **data)
+    def __init__(self, trace: Trace, call: Call, name: str, site: Site) -> None:
+        self._trace = trace
+        self._step = call.target.name
+        self._name = name
+        self._kind = call.target.signature.by_name[name].type
+        self._place = Argument(site, "over", part=f"item:{name}")
+        self._wrong = False
 
-    def no_list(have: str) -> None:
-        trace.report("OverNotAList", place, (), name=name, have=have, want=f"list[{t.spell(parameter.type)}]")
+    def read(self, items: object) -> list[Expr] | Expr | None:
+        """A list of expressions, a run-time list, or None after a mistake."""
+        if isinstance(self._kind, t.Unsupported):
+            return None
+        if is_value(items):
+            return self._of_run(items)
+        given = in_order(items)
+        if given is None:
+            self._is_no_list(said(items))
+            return None
+        if len(given) > MOST:
+            self._trace.report("TooMany", self._place, (), what="items", name=self._name, most=MOST)
+            return None
+        column = [lift(item, self._kind, partial(self._mistaken, index)) for index, item in enumerate(given)]
+        if any(isinstance(item, Poison) for item in column):
+            return None
+        tell_changed(self._complain, self._name, given, t.Sequence(self._kind))
+        return column
 
-    if is_value(items):
+    def _of_run(self, items: RunTimeValue) -> Expr | None:
+        """A run-time list, or None after a mistake."""
         expr = expr_of(items)
         if isinstance(expr, Poison):
             return None
         if nobody := maker_of(expr):
-            trace.report("NothingMade", place, (), maker=nobody)
+            self._trace.report("NothingMade", self._place, (), maker=nobody)
             return None
         tupled = isinstance(expr.type, t.Sequence) and expr.type.tupled
-        wanted = t.Sequence(parameter.type, tupled)
+        wanted = t.Sequence(self._kind, tupled)
         if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, wanted):
-            tell_changed(complain, name, items, wanted)
+            tell_changed(self._complain, self._name, items, wanted)
             return expr
-        no_list(t.spell(expr.type))
-        return None
-    given = in_order(items)
-    if given is None:
-        no_list(said(items))
-        return None
-    if len(given) > MOST:
-        trace.report("TooMany", place, (), what="items", name=name, most=MOST)
+        self._is_no_list(t.spell(expr.type))
         return None
 
-    def complain_of(index: int, kind: str, **data: Any) -> None:
+    def _is_no_list(self, have: str) -> None:
+        want = f"list[{t.spell(self._kind)}]"
+        self._trace.report("OverNotAList", self._place, (), name=self._name, have=have, want=want)
+
+    def _complain(self, kind: str, **data: Any) -> None:
+        self._report(kind, self._place, **data)
+
+    def _mistaken(self, index: int, kind: str, **data: Any) -> None:
         """Record a mistake about an item; wrong types once, since the items of a list mostly share them."""
-        where = place._replace(path=(index, *data.pop("inside", ())))
-        if kind != "WrongType":
-            trace.report(kind, where, (), **data)
-        elif not wrong:
-            wrong.append(index)
-            trace.report(kind, where, (), **{"parameter": name, "step": call.target.name, **data})
+        if kind == "WrongType" and self._wrong:
+            return
+        self._wrong = self._wrong or kind == "WrongType"
+        self._report(kind, self._place._replace(path=(index, *data.pop("inside", ()))), **data)
 
-    wrong: list[int] = []
-    column = [lift(item, parameter.type, partial(complain_of, index)) for index, item in enumerate(given)]
-    if any(isinstance(item, Poison) for item in column):
-        return None
-    tell_changed(complain, name, given, t.Sequence(parameter.type))
-    return column
+    def _report(self, kind: str, place: Argument, **data: Any) -> None:
+        if kind == "WrongType":
+            data = {"parameter": self._name, "step": self._step, **data}
+        self._trace.report(kind, place, (), **data)
 
 
 def _listed(call: Call, name: str, column: list[Expr]) -> Expr:

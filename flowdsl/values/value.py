@@ -362,20 +362,10 @@ def item(expr: Expr, index: object) -> Expr:
     if isinstance(expr, Poison):
         return expr
     expr = _listed(expr) or expr
-    kind, key = expr.type, _known_index(index)
-    of, named = _keys(kind), None
-    if isinstance(index, enum.Enum) and isinstance(of, t.Enumeration):
-        named = f"{type(index).__name__}.{index.name}"
-    elif isinstance(of, Textual) and (named := t.key_text(index, of)) and not of.canonical:
-        complain("UnsupportedOperator", operator=f"an index that is a {of.name}")
+    kind = expr.type
+    if (known := _key(index, _keys(kind))) is None:
         return Poison()
-    key = named or key
-    if is_value(index) and isinstance(expr_of(index), Poison):
-        return Poison()
-    if key is None:
-        operator = "an index that is not a number or a text known now"
-        complain("UnsupportedOperator", operator="a slice" if isinstance(index, slice) else operator)
-        return Poison()
+    key, shown = known
     match kind:
         case t.Fixed() | t.Record() if (
             isinstance(key, int)
@@ -413,15 +403,39 @@ def item(expr: Expr, index: object) -> Expr:
         case t.Maybe():
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind), files=t.without_default(kind))
         case _:
-            together = isinstance(kind, (t.Sequence, t.Mapping)) and not isinstance(expr, Rows)
-            files = together and t.holds_file(kind)
-            shown = named or repr(key)
-            keys = t.members(of)
-            if isinstance(kind, t.Entries):
-                keys = tuple(repr(each.name) for each in kind.fields if each.required)
-            size = len(kind.items) if isinstance(kind, t.Fixed) and isinstance(key, int) else 0
-            complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys, size=size)
+            _has_no_item(expr, key, shown)
     return Poison()
+
+
+def _key(index: object, of: t.Type) -> tuple[int | str, str] | None:
+    """The constant that an index is, for keys of a type, and how it is shown; None after a mistake."""
+    if isinstance(index, enum.Enum) and isinstance(of, t.Enumeration):
+        named = f"{type(index).__name__}.{index.name}"
+        return named, named
+    if isinstance(of, Textual) and (text := t.key_text(index, of)):
+        if of.canonical:
+            return text, text
+        complain("UnsupportedOperator", operator=f"an index that is a {of.name}")
+        return None
+    if is_value(index) and isinstance(expr_of(index), Poison):
+        return None
+    if (key := _known_index(index)) is not None:
+        return key, repr(key)
+    operator = "an index that is not a number or a text known now"
+    complain("UnsupportedOperator", operator="a slice" if isinstance(index, slice) else operator)
+    return None
+
+
+def _has_no_item(expr: Expr, key: int | str, shown: str) -> None:
+    """Report that a value has nothing at a constant key."""
+    kind = expr.type
+    together = isinstance(kind, (t.Sequence, t.Mapping)) and not isinstance(expr, Rows)
+    keys = t.members(_keys(kind))
+    if isinstance(kind, t.Entries):
+        keys = tuple(repr(each.name) for each in kind.fields if each.required)
+    size = len(kind.items) if isinstance(kind, t.Fixed) and isinstance(key, int) else 0
+    files = together and t.holds_file(kind)
+    complain("NoItem", key=f"[{shown}]", type=t.spell(kind), files=files, keys=keys, size=size)
 
 
 def _listed(expr: Expr) -> Rows | None:
