@@ -326,39 +326,48 @@ def _any_holds(have: Sequence[Any], asked: Any) -> bool:
     return not have or any(_holds(one, asked) for one in have)
 
 
+class _Products:
+    """The GPU products of a profile that a request means."""
+
+    def __init__(self, gpu: GPU, labels: _Labels, profile: Profile) -> None:
+        known, key = profile.products, label("gpu.product", profile)
+        self._profile = profile
+        self.written = profile.offered(gpu_products(gpu))
+        self.names = {name for one in self.written for name in profile.named(one)}
+        self.names |= {name for name, one in known.items() if not set(one.labels).isdisjoint(self.written)}
+        allowed = {
+            name for name, one in known.items() if any(labels.allow({key: text}) for text in one.labels)
+        }
+        self._meant = allowed or known.keys()  # without any, that is reported already
+        if self.names:
+            self._meant &= self.names
+
+    def offered(self, pool: Pool) -> Iterable[str]:
+        """The names of the products that a pool may have."""
+        return self._profile.products if pool.products is None and _gpus(pool) != 0 else pool.products or ()
+
+    def served(self, pool: Pool) -> list[Product]:
+        """The products of a pool that the request means."""
+        return [self._profile.products[name] for name in self.offered(pool) if name in self._meant]
+
+
 def _devices(
     gpu: GPU, pools: dict[str, Pool], labels: _Labels, where: str, profile: Profile
 ) -> tuple[_Asked | None, dict[str, Pool]]:
     """The finding about GPUs that no node of the pools has; and the pools that have them."""
-    written, key = profile.offered(gpu_products(gpu)), label("gpu.product", profile)
-    names = {name for one in written for name in profile.named(one)}
-    names |= {
-        name for name, product in profile.products.items() if not set(product.labels).isdisjoint(written)
-    }
-    if written and not names:
+    products = _Products(gpu, labels, profile)
+    if products.written and not products.names:
         return None, pools  # reported already, or the profile lists no products
-    meant = {
-        name
-        for name, product in profile.products.items()
-        if any(labels.allow({key: text}) for text in product.labels)
-    } or profile.products.keys()  # without any, that is reported already
-
-    def offered(pool: Pool) -> Iterable[str]:
-        return profile.products if pool.products is None and _gpus(pool) != 0 else pool.products or ()
-
-    def serves(pool: Pool) -> list[Product]:
-        return [
-            profile.products[name] for name in offered(pool) if name in meant and (not names or name in names)
-        ]
-
     pools = _left(pools, lambda pool: _gpus(pool) != 0)
     if not pools:
         return _Asked(findings.NoSuchProduct(("a GPU",), where), "gpu"), pools
-    if names:
-        pools = _left(pools, lambda pool: not names.isdisjoint(offered(pool)))
+    if products.names:
+        pools = _left(pools, lambda pool: not products.names.isdisjoint(products.offered(pool)))
         if not pools:
-            return _Asked(findings.NoSuchProduct(tuple(written), where), "gpu", "item:product"), pools
-    pools = _left(pools, lambda pool: bool(serves(pool)) or not offered(pool))
+            return _Asked(
+                findings.NoSuchProduct(tuple(products.written), where), "gpu", "item:product"
+            ), pools
+    pools = _left(pools, lambda pool: bool(products.served(pool)) or not products.offered(pool))
     if not pools:
         allowed = where if labels.options in where else f"{where} that {labels.options} allows"
         return _Asked(findings.NoSuchProduct(("such a GPU",), allowed), "gpu"), pools
@@ -366,10 +375,10 @@ def _devices(
         return None, pools  # counted in units other than devices
     least = least_memory(gpu, profile)
     if least is not None:
-        memories = [product.memory for pool in pools.values() for product in serves(pool)]
+        memories = [product.memory for pool in pools.values() for product in products.served(pool)]
         if memories and all(one is not None and one < least for one in memories):
             return _too_little(gpu, max(one or 0 for one in memories), where, profile), pools
-        pools = _left(pools, lambda pool: _any_holds([one.memory for one in serves(pool)], least))
+        pools = _left(pools, lambda pool: _any_holds([one.memory for one in products.served(pool)], least))
     if gpu.share is not None:
         return None, pools
     enough = _left(pools, lambda pool: _holds(_gpus(pool), gpu.count))
