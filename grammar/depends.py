@@ -63,6 +63,12 @@ def asks(text: str) -> bool:
     return "." in text or "!" in text
 
 
+def follows_success(text: str) -> bool:
+    """Whether a valid `depends` text holds whenever all tasks that it names succeed."""
+    succeeded = (None, "Succeeded", "AnySucceeded")
+    return not asks(text) or holds(text, [one.result in succeeded for one in depends(text)]) is True
+
+
 _SIGNS = regex(r"&&|\|\||[!()]|[^\s!()&|]+")
 
 

@@ -316,6 +316,11 @@ templates:
     - {name: first, template: first}
     - {name: maybe, template: maybe, when: "{{workflow.parameters.x}} == 1"}
     - {name: after, template: after, depends: first.Failed}
+    - {name: behind, template: behind, depends: after}
+    - {name: loop, template: first, withItems: [1, 2]}
+    - {name: lost, template: lost, depends: loop.AllFailed}
+    - {name: either, template: either, depends: loop.AnySucceeded || first.Failed}
+    - {name: listed, template: listed, dependencies: [first]}
     - name: inside
       inline:
         steps: [[{name: deep, template: deep, when: "1 == 2"}, {name: sure, template: sure}]]
@@ -323,6 +328,10 @@ templates:
 - {name: first, serviceAccountName: first, container: {image: x}}
 - {name: maybe, serviceAccountName: maybe, container: {image: x, resources: {limits: {nvidia.com/gpu: 9}}}}
 - {name: after, serviceAccountName: after, container: {image: x}}
+- {name: behind, serviceAccountName: behind, container: {image: x}}
+- {name: lost, serviceAccountName: lost, container: {image: x}}
+- {name: either, serviceAccountName: either, container: {image: x}}
+- {name: listed, serviceAccountName: listed, container: {image: x}}
 - {name: deep, serviceAccountName: deep, container: {image: x}}
 - {name: sure, serviceAccountName: sure, container: {image: x}}
 - {name: told, serviceAccountName: told, container: {image: x}}
@@ -333,8 +342,8 @@ templates:
 def test_what_a_step_wants_that_may_not_run_is_a_note() -> None:
     found = {one.name: bool(one.soft) for one in needs(workflow(CONDITIONAL))}
     assert found == {
-        **dict.fromkeys(("first", "tidy", "sure"), False),
-        **dict.fromkeys(("maybe", "after", "deep", "told"), True),
+        **dict.fromkeys(("first", "tidy", "sure", "either", "listed"), False),
+        **dict.fromkeys(("maybe", "after", "behind", "lost", "deep", "told"), True),
     }
     quota = thing("ResourceQuota", "q", spec={"hard": {"requests.nvidia.com/gpu": "2"}})
     found_ = {one.text.split()[0]: one.weight for one in missing(Standing([quota]), workflow(CONDITIONAL))}

@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.manifest.dag import inner_first
 from flowdsl.compiler.lint.manifest.template import Template, callees
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.depends import asks, depends, holds
+from flowdsl.grammar.depends import follows_success
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -383,10 +383,7 @@ class _Crowd:
 
 def _surely(call: Call) -> bool:
     """Whether a call of a valid graph, or of steps, runs if all before it succeeded."""
-    text = call.depends
-    if "when" in call.data or not asks(text):
-        return "when" not in call.data
-    return bool(holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)]))
+    return "when" not in call.data and follows_success(call.depends)
 
 
 def _together(template: Template) -> list[list[Call]]:
