@@ -483,10 +483,11 @@ class Template(NamedTuple):
 
 
 class Parameter(NamedTuple):
-    """A parameter of a run: its default, if it has one, and all texts that it may be, if these are few."""
+    """A parameter of a run: its default and description, if it has them, and its texts, if these are few."""
 
     name: str
     value: str | None
+    about: str
     choices: tuple[str, ...] = ()
 
 

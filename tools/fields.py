@@ -79,6 +79,7 @@ LANGUAGE: Mapping[Field, str] = {
     ("ObjectMeta", "name"): "`name`",
     ("Outputs", "artifacts"): "the result of a function",
     ("Outputs", "parameters"): "the result of a function",
+    ("Parameter", "description"): "`Annotated`, `@approve`",
     ("PersistentVolumeClaimVolumeSource", "claimName"): "`Volume`",
     ("ResourceTemplate", "action"): "`@resource`",
     ("ResourceTemplate", "manifest"): "`manifest`",

@@ -103,4 +103,4 @@ _SPEC = {
 def _parameter(one: ir.Parameter) -> Json:
     """A parameter of the run; Argo rejects what is not in its `enum` before anything runs."""
     value = {} if one.value is None else {"value": one.value}
-    return {"name": one.name, **value, **filled({"enum": list(one.choices)})}
+    return {"name": one.name, **value, **filled({"description": one.about, "enum": list(one.choices)})}

@@ -158,6 +158,8 @@ def _arguments(reader: Reader) -> None:
         if one.kind == "parameters":
             made.port = Port(map(as_text, entries(one.said, "enum")))
         reader.usual(made, one)
+        if about := str(one.said.get("description") or ""):
+            made.about = reader.shelf.text(f"{one.name}-description", about)
         _told(reader, one.name, made.name, (*one.path, "name"))
         reader.parameters[one.name] = made
         reader.main.inputs["workflow" if one.kind == "parameters" else "artifacts", one.name] = made

@@ -54,9 +54,11 @@ class Shelf:
 
     def value(self, wish: str, port: Port, text: str) -> Code:
         """A literal as a value of a port's type; a text of several lines becomes a constant."""
-        return (
-            self.constant(wish, exactly(text)) if port.kind == "str" and _is_long(text) else port.value(text)
-        )
+        return self.text(wish, text) if port.kind == "str" else port.value(text)
+
+    def text(self, wish: str, text: str) -> Code:
+        """A text, which becomes a constant if it has several lines."""
+        return self.constant(wish, exactly(text)) if _is_long(text) else quoted(text)
 
     def with_texts(self, value: Any, owner: str, field: str = "") -> Any:
         """A value of JSON with constants for its texts of several lines, named after their fields."""

@@ -78,6 +78,7 @@ class Slot:
     port: Port | None  # None for a file
     optional: bool = False
     default: Render | None = None  # of a parameter
+    about: Code = ""  # its description
     value: Value | None = None  # returned by a pipeline
     handed: list[Slot] = field(default_factory=list["Slot"])  # the parameters that the file is passed to
 
@@ -103,6 +104,8 @@ class Slot:
     def declared(self) -> Code:
         """The declaration of the parameter."""
         annotation = self.annotation if self.port is None else self.port.annotation
+        if self.about:
+            annotation = Parts("Annotated[", (("", annotation), ("", self.about)), "]")
         if self.default is None:
             return between(f"{self.name}: ", annotation)
         if isinstance(annotation, Parts):

@@ -19,7 +19,7 @@ _WORDS = regex(r"[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 #: Names that written files use, or that would be confused with them.
 RESERVED = frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *flowdsl.__all__))
 _CAPITAL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
-_OWN = frozenset(("NamedTuple", "Path", "Literal", "self", "cls"))
+_OWN = frozenset(("NamedTuple", "Path", "Literal", "Annotated", "self", "cls"))
 #: Names in the body and the annotations of a pipeline, which its parameters must not shadow.
 _USED = frozenset((*flowdsl.__all__, *_OWN, "range", "str", "int", "float", "bool", "list"))
 

@@ -65,7 +65,7 @@ def _left(reader: Reading) -> Json:
     arguments = {kind: [*some] for kind, some in reader.looked.items()}
     for one in entries(reader.spec, "arguments", "parameters"):
         made = reader.parameters.get(str(one["name"]))
-        said = {"name", "value", "default"}
+        said = {"name", "value", "default", "description"}
         if made is None or made.annotation.startswith("Literal"):
             said.add("enum")
         besides = {key: item for key, item in one.items() if key not in said}

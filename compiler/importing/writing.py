@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.ports import Record
     from flowdsl.compiler.importing.reading import Reading
 
-_STANDARD = {"Path": "pathlib", "Literal": "typing", "NamedTuple": "typing"}
+_STANDARD = {"Path": "pathlib", "Annotated": "typing", "Literal": "typing", "NamedTuple": "typing"}
 
 
 Part = tuple[str, "Reading", "Function"]

@@ -118,13 +118,13 @@ class Lowering:
         for one in self.root.owner.signature.parameters:
             files = self.planner.defaults.get(one.name)
             if files is None:
-                parameters.append(ir.Parameter(one.name, _default(one), choices(one.type)))
+                parameters.append(ir.Parameter(one.name, _default(one), one.about, choices(one.type)))
                 continue
             for given in handed(one.name, files):
                 if given.kind == "artifact":
                     artifacts.append((given.name, given.value))
                 else:
-                    parameters.append(ir.Parameter(given.name, text_of(given.value, given.type)))
+                    parameters.append(ir.Parameter(given.name, text_of(given.value, given.type), one.about))
         return parameters, artifacts
 
     def _cache(self, pipeline: str) -> None:

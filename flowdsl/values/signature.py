@@ -18,7 +18,7 @@ MISSING: Any = object()
 
 
 class Parameter(NamedTuple):
-    """One parameter of a function."""
+    """One parameter of a function; `about` is its description, a text in `Annotated`."""
 
     name: str
     type: t.Type
@@ -26,6 +26,7 @@ class Parameter(NamedTuple):
     annotated: bool
     positional: bool
     keyword: bool
+    about: str
 
     @property
     def spelled(self) -> str:
@@ -97,7 +98,7 @@ def read(function: FunctionType) -> Signature:
     try:
         # Classes and None are used directly; strings, and types that may contain some, have to be evaluated.
         evaluated = {*map(type, written.values())} <= {type, type(None)}
-        hints = written if evaluated else typing.get_type_hints(function)
+        hints = written if evaluated else typing.get_type_hints(function, include_extras=True)
     except Exception as error:
         unreadable = tuple(_unreadable(function)) or (("", _said(error)),)
     given = function.__defaults__ or ()
@@ -111,6 +112,7 @@ def read(function: FunctionType) -> Signature:
             name in written,
             index < code.co_argcount,
             index >= code.co_posonlyargcount,
+            _about(hints.get(name)),
         )
         for index, name in enumerate(names[:total])
     )
@@ -127,6 +129,12 @@ def read(function: FunctionType) -> Signature:
         variadic,
         unreadable,
     )
+
+
+def _about(annotation: object) -> str:
+    """The first text beside the type in `Annotated[type, ...]`."""
+    beside: tuple[object, ...] = getattr(annotation, "__metadata__", ())
+    return next((one for one in beside if isinstance(one, str)), "")
 
 
 _UNREAD = t.Unsupported("", "it cannot be read")

@@ -3,16 +3,18 @@
 Compile it with `flowdsl compile FILE --as template`.
 """
 
+from typing import Annotated
+
 from flowdsl import command, container, pipeline
 
+NAME_DESCRIPTION = """\
+The name of the object.
+It is unique.
+"""
 DESCRIBED_DESCRIPTION = """\
 Shows an object.
 
 It has a "name", and `fields`.
-"""
-DESCRIBED_NAME_DESCRIPTION = """\
-The name of the object.
-It is unique.
 """
 
 
@@ -26,11 +28,6 @@ def show(object: str, type: str, type_: str) -> None:
         "example.com/title": "Shows an object",
         "example.com/description": DESCRIBED_DESCRIPTION,
     },
-    argo={
-        "arguments": {
-            "parameters": [{"name": "name", "description": DESCRIBED_NAME_DESCRIPTION}],
-        },
-    },
 )
-def described(name: str = "first") -> None:
+def described(name: Annotated[str, NAME_DESCRIPTION] = "first") -> None:
     show(object=name, type="short", type_="long")

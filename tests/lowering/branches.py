@@ -1,7 +1,7 @@
 """Conditions, their opposites, and values of whichever branch ran."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from flowdsl import Volume, either, otherwise, pipeline, step, unless, when
 
@@ -31,7 +31,11 @@ def ship(model: Path, text: str, factor: float = 1.0) -> None:
 
 
 @pipeline
-def branches(limit: float = 0.5, force: bool = False, kind: Literal["fast", "exact"] = "fast") -> Path:
+def branches(
+    limit: Annotated[float, "the score above which a model is good"] = 0.5,
+    force: bool = False,
+    kind: Annotated[Literal["fast", "exact"], "how to measure"] = "fast",
+) -> Path:
     score = measure(kind)
     with when((score > limit) | force):
         good = build(1)
