@@ -158,10 +158,10 @@ class HalfLogin(Finding):
 
 
 class SecretHeader(Finding):
-    """A Secret as a header of a request."""
+    """A Secret as a header of `Http`, a file from the web."""
 
     code = "FD634"
-    title = "the header `{name}` cannot come from a Secret"
+    title = "the header `{name}` of a file cannot come from a Secret"
     label = "Argo takes only strings here"
     help = (
         "log in with `username=` and `password=`, which take Secrets; or make the request in a step,"

@@ -128,7 +128,14 @@ class NoPipeline(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, what is wanted, and the way out."""
-        what, way = "pipeline", self.foreign or "put @pipeline above the function that calls the steps"
+        what, way = (
+            "pipeline",
+            self.foreign
+            or (
+                "put @pipeline above the function that calls the steps;"
+                " steps for other files are checked with their folder"
+            ),
+        )
         if self.folder:
             what = "pipeline, YAML or JSON"
             way = "name a folder of files that import flowdsl, or of workflows of Argo"

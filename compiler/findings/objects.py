@@ -138,7 +138,7 @@ class TemplateElsewhere(Finding):
     """A patch of a template that the cluster has."""
 
     code = "FD736"
-    title = "`{field}` cannot be patched: the template of `{step}` stands elsewhere"
+    title = "`{field}` cannot be patched: the template of `{step}` is in the cluster"
     label = "a field of a template that only the cluster has"
     help = (
         'leave it out, or change that template; fields of the task are patched with argo={{"task": {{...}}}}'

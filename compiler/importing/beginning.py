@@ -179,7 +179,7 @@ def _unsaid(reader: Reader, entry: str) -> None:
 def _told(reader: Reader, name: str, now: str, path: Path) -> None:
     """Report the new name of a parameter, if it is renamed."""
     if now != name:
-        way = "who starts a run says it so; the parts of a name are joined by `_` in Python"
+        way = "start runs with that name; in Python, `_` joins the parts of a name"
         reader.add(path, OtherName("the parameter", name, now, way))
 
 

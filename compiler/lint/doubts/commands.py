@@ -40,7 +40,7 @@ def commands(view: View) -> Iterator[Problem]:
             continue  # which is reported as such
         if len(first.split()) > 1 and "\\" not in first:
             found = f"`{short(first)}` is the name of one program"
-            way = f"write each word for itself: [{', '.join(first.split()[:4])}]"
+            way = f"write each word separately: [{', '.join(first.split()[:4])}]"
             finding = TakenLiterally(found, "there is no program of that name", way)
             yield Problem((*path, "command", 0), finding)
         elif kind in SHELLS:

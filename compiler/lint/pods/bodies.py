@@ -132,7 +132,7 @@ def programs(view: View) -> Iterator[Problem]:
         path = (*template.path, *place)
         words = [*arguments(container, path)] if container.get("command") else []
         if words and is_command_line(words[0][1]):
-            way = f"each word for itself: [{', '.join(words[0][1].split())}]"
+            way = f"each word separately: [{', '.join(words[0][1].split())}]"
             yield Problem(words[0][0], NoProgram(words[0][1], way))
         elif words and place[0] != "script" and program([words[0][1]]) in SHELLS:
             at, file = _file_of_shell(words[1:])

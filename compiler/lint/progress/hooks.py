@@ -33,7 +33,7 @@ class NoPlace(Finding):
     code = "FD697"
     severity = "warning"
     title = "this hook does not wait for a place where `parallelism: {limit}` leaves none"
-    label = "where {limit} are at work already, {what}"
+    label = "with {limit} running already, {what}"
     help = "{way}"
     limit: int
     what: str

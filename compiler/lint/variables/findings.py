@@ -234,11 +234,9 @@ class BrokenExpression(Finding):
 
 
 class Overlooked(Finding):
-    """A result that is read in a way that Argo does not look for: it keeps only those that it finds named.
+    """A result that is read in a way that Argo does not look for: it keeps only those that it finds named."""
 
-    Source: Argo Workflows, hasOutputResultRef in workflow/controller/operator.go.
-    """
-
+    # Source: Argo Workflows, hasOutputResultRef in workflow/controller/operator.go.
     code = "FD845"
     title = "Argo does not see that `{name}` is read here, and keeps no result of it"
     label = "the run waits for it forever, or continues without it"

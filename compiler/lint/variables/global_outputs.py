@@ -56,16 +56,15 @@ class OnlyAtEnd(Finding):
 
 
 class NeverNoted(Finding):
-    """The global name of an output that a graph or a list of steps has, and Argo does not note.
+    """The global name of an output that a graph or a list of steps has, and Argo does not note."""
 
-    Sources: Argo Workflows, executeDAG in workflow/controller/dag.go, which notes the outputs of its tasks when it has
-    ended, and getTemplateOutputsFromScope in operator.go: an artifact that is handed on keeps the fields of its source.
-    """
-
+    # Sources: Argo Workflows, executeDAG in workflow/controller/dag.go, which notes the outputs of its tasks when it
+    # has ended, and getTemplateOutputsFromScope in operator.go: an artifact that is handed on keeps the fields of its
+    # source.
     code = "FD892"
     severity = "warning"
     title = "the run has no global output `{name}`: {reason}"
-    label = "counts for nothing"
+    label = "has no effect"
     help = "{way}"
     name: str
     reason: str
@@ -73,11 +72,9 @@ class NeverNoted(Finding):
 
 
 class Replaced(Finding):
-    """An output with the global name of another output of its template, which it replaces.
+    """An output with the global name of another output of its template, which it replaces."""
 
-    Source: Argo Workflows, addParamToGlobalScope and addArtifactToGlobalScope.
-    """
-
+    # Source: Argo Workflows, addParamToGlobalScope and addArtifactToGlobalScope.
     code = "FD879"
     severity = "warning"
     title = "`{name}` is the global output of `{first}` already: the last one replaces it"
