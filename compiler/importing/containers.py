@@ -247,10 +247,11 @@ class Container(Leaf):
     def _moving(self) -> dict[tuple[str, str], Render]:
         """The paths of outputs that contain values of the run."""
         found: dict[tuple[str, str], Render] = {}
-        for one in ports(self.template, "outputs"):
-            path = str(one.said.get("path") or inside(one.said, "valueFrom").get("path") or "")
+        for one in ports(self.template, "outputs", self.target.path):
+            at = ("path",) if one.kind == "artifacts" else ("valueFrom", "path")
+            path = str(inside(one.said, *at[:-1]).get("path") or "")
             if has_tags(path) and one.key not in self.target.left:
-                found[one.key] = value_of(path, self, (*self.target.path, "outputs")).code
+                found[one.key] = value_of(path, self, (*one.path, *at)).code
         return found
 
     def _fixed(self) -> dict[str, Code]:

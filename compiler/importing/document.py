@@ -133,7 +133,7 @@ class Reader(Reading):
             self._lies(made, one)
         elif text is not None:
             if has_tags(text):
-                given = value_of(text, OfRun(self), (*one.path, "value"), port)
+                given = value_of(text, OfRun(self), one.at, port)
                 made.default = given.code
             else:
                 port.take(text)

@@ -50,6 +50,11 @@ class Entry(NamedTuple):
         found = self.said.get("value", self.said.get("default"))
         return None if found is None else as_text(found)
 
+    @property
+    def at(self) -> Path:
+        """The path of that text."""
+        return (*self.path, "value" if "value" in self.said else "default")
+
 
 def ports(holder: Json, side: str, path: Path = ()) -> Iterator[Entry]:
     """The parameters and artifacts of one side of a holder, which is at a path."""

@@ -92,7 +92,7 @@ class Graph(Scope):
         match name:
             case ("inputs", ("parameters" | "artifacts") as kind, of):
                 if (fixed := self.target.fixed.get((kind, of))) is not None:
-                    return value_of(fixed.text or "", self, fixed.path)
+                    return value_of(fixed.text or "", self, fixed.at)
                 return _input(inputs.get((kind, of)))
             case ("workflow", "parameters", of):
                 return _input(inputs.get(("workflow", of)))
@@ -181,7 +181,7 @@ class Graph(Scope):
         """An output of a step that its template computes from the inputs."""
         for one in ports(call.target.template, "outputs", call.target.path):
             if one.key == key and "value" in one.said and not call.looped:
-                return value_of(one.text or "", Inside(self, call), one.path)
+                return value_of(one.text or "", Inside(self, call), one.at)
         return None
 
     def results(self, name: tuple[str, ...]) -> Value | None:

@@ -53,6 +53,8 @@ _WAYS = {
     "workflow.creationTimestamp": "take `{{workflow.scheduledTime}}` in a CronWorkflow; else let a step print the "
     "time, or let the one who starts a run give it",
     "workflow.parameters.json": _EACH,
+    "inputs.parameters.": "only the step knows this value: pass it where the step is called, or let the program "
+    "write it to a file, and read the output from that",
     "pod.name": "take `{{workflow.name}}` and what tells the tasks apart",
 }
 

@@ -181,7 +181,7 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
 
 def _parameter(graph: Graph, call: Call, one: Entry, taken: Slot, loop: Loop | None) -> None:
     """Read the argument of a task for a parameter: one for each item of its loop, or a single one."""
-    text, at = as_text(one.said["value"]), (*one.path, "value")
+    text, at = as_text(one.said["value"]), one.at
     if loop is not None and loop.named(text):
         call.over[taken.name] = loop.values(text, taken.port, at)
         return
