@@ -537,3 +537,22 @@ def test_a_script_that_is_too_deep_for_python_is_left_alone(source: str) -> None
     script = {"image": "python:3.12", "command": ["python"], "source": source}
     document = workflow({"name": "main", "script": script})
     assert [problem.finding.code for problem in lint(document, rules=package.WRITTEN)] == []
+
+
+def test_templates_of_other_objects_may_be_deeper_than_the_stack_of_python() -> None:
+    count = 1100
+    last: Object = {"name": "main", "container": {"image": "a:1", "command": ["x"]}}
+    chain = [
+        {"name": "main", "steps": [[{"name": "a", "templateRef": {"name": f"t{index}", "template": "main"}}]]}
+        for index in range(1, count)
+    ]
+    objects: list[Object] = [
+        {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "WorkflowTemplate",
+            "metadata": {"name": f"t{index}"},
+            "spec": {"templates": [template]},
+        }
+        for index, template in enumerate([*chain, last])
+    ]
+    assert lint(objects[0], package.shelf(objects), package.WRITTEN) == []

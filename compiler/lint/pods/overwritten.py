@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import GRAPH_BODIES
+from flowdsl.compiler.limits import DEEPEST
 from flowdsl.compiler.lint.pods.stores import KEYS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import compact, entries, entries_at, inside, string
@@ -131,17 +132,22 @@ _MOST = 2_000
 """For how many inputs templates are looked at: graphs that call each other twice have twice as many at each level."""
 
 
-def _all_places(template: Template, side: str, given: dict[str, str], known: _Known) -> dict[str, _Place]:
-    """The fixed places of a template and of those that it certainly calls, by their locations."""
+def _all_places(
+    template: Template, side: str, given: dict[str, str], known: _Known, depth: int = 1
+) -> dict[str, _Place]:
+    """The fixed places of a template and of those that it certainly calls, by their locations.
+
+    Templates that are too deep to run are left out.
+    """
     if len(known) >= _MOST:
         given = {}
     key = id(template), side, compact(given)
     if key not in known:
         known[key] = {}  # for a template that calls itself
         found = {one.where: one for one in _places(template, side, given)}
-        for call in _certain(template):
+        for call in _certain(template) if depth < DEEPEST else ():
             assert call.callee is not None
-            found |= _all_places(call.callee, side, _given(call, given), known)
+            found |= _all_places(call.callee, side, _given(call, given), known, depth + 1)
         known[key] = found
     return known[key]
 
