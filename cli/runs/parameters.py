@@ -222,7 +222,7 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
     if not values:
         return
     from flowdsl.compiler.lint import lint, shelf
-    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
+    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault, Uncomputable
     from flowdsl.compiler.schema.findings import short
 
     wrong: dict[str, RunError] = {}
@@ -233,9 +233,10 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
                 finding.severity == "error"
             ):
                 name, said = declared[index]["name"], finding.message
-            case _ if isinstance(finding, FailsByDefault):
+            case _ if isinstance(finding, (FailsByDefault, Uncomputable)):
                 alike = [each for each, text in values.items() if short(text) == finding.value]
-                name = finding.name if finding.name in alike else next(iter(alike), "")
+                own = finding.name if isinstance(finding, FailsByDefault) else ""
+                name = own if own in alike else next(iter(alike), "")
                 said = f"`{finding.found}` fails: {finding.reason}"
             case _:
                 continue

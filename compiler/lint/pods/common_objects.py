@@ -132,10 +132,10 @@ def _names(pod: Object) -> Iterator[Finding]:
 
 
 def _images(pod: Object, what: str) -> Iterator[Flaw]:
-    """The images of a pod that no node can pull: the API server takes any."""
+    """The images of a pod that no node can pull: the API server takes any. Others fill in `${IMAGE}`, or some words."""
     for container in containers_of(pod):
         image = string(container, "image")
-        known = image and image == image.strip() and WORD not in image
+        known = image and not any(each.isspace() or each == "$" for each in image) and WORD not in image
         if known and (reason := image_fault(image)):
             found = BadImage(image, reason)
             yield f"{what} never starts: {found.message}: {reason}", found.advice

@@ -63,8 +63,8 @@ def computed(
 
 
 def _is_of_run(place: Path) -> bool:
-    """Whether a value is an argument of a run, which may be given another value."""
-    return "arguments" in place and place[place.index("arguments") - 1] in ("spec", "workflowSpec")
+    """Whether a value is an argument of a run that may be given another value: a schedule gives none."""
+    return "arguments" in place and place[place.index("arguments") - 1] == "spec"
 
 
 def of_loops(is_list: Callable[[str], bool], path: Path, text: str, offset: int) -> Iterator[Problem]:

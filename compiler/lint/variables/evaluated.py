@@ -130,7 +130,7 @@ class _Evaluated:
         found = short(self.shown(node))
         if self.open and (variable := needs(node, {})):
             return FailsByDefault(found, short(self.value), variable.rpartition(".")[2], reason, way)
-        return Uncomputable(found, self.given(node), reason, way)
+        return Uncomputable(found, self.given(node), short(self.value), reason, way)
 
     def lacking(self, node: t.Node) -> tuple[str, str]:
         """The missing key of an object, and those it has; empty where this is not the reason."""

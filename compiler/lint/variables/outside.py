@@ -128,6 +128,13 @@ def _fault(view: View, known: frozenset[str], path: Path, name: str) -> Finding 
         return UnknownVariable(name, (), _OF_RUN)
     if place[0] == "podMetadata":
         return _in_metadata(view, known, name, place)
+    if place[0] == "synchronization" and root in ROOTS:
+        is_name = place[1] == "mutexes"  # others name something that is looked for
+        return (
+            LiteralTag(name, "it is no variable of the run", _OF_RUN)
+            if is_name
+            else UnknownVariable(name, (), _OF_RUN)
+        )
     return _unfilled(view, name, path)
 
 
@@ -232,7 +239,7 @@ _OF_RETRIES = (
     "the retries of all templates know the variables of the workflow only: write `retryStrategy` into "
     "the template"
 )
-_OF_RUN = "this is made for the run as a whole: name a variable of the workflow"
+_OF_RUN = "this is for the run as a whole: name a variable of the workflow"
 
 
 def _is_of_run(place: Path) -> bool:

@@ -185,6 +185,7 @@ class Uncomputable(Finding):
     help = "{way}"
     found: str
     given: str
+    value: str
     reason: str
     way: str
 
