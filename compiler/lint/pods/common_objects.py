@@ -15,7 +15,7 @@ from flowdsl.compiler.lint.pods import applications, jobs, trainings
 from flowdsl.compiler.lint.pods.nodes import placed
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked
-from flowdsl.compiler.lint.pods.untyped import WORD, containers_of, counts, flag, strings
+from flowdsl.compiler.lint.pods.untyped import WORD, containers_of, counts, flag, one_of, strings
 from flowdsl.compiler.lint.pods.workloads import metadata_of, not_a_field, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.lint.workflow.names import (
@@ -44,7 +44,7 @@ from flowdsl.compiler.tree import (
     value_at,
 )
 from flowdsl.diagnostic import instead, near
-from flowdsl.grammar.cron import NeverComes, cron
+from flowdsl.grammar.cron import NeverComes, cron, is_zone
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import (
@@ -248,6 +248,29 @@ def _stored(body: Any) -> Iterator[Flaw]:
                 yield f"`{key}` in `data` of the Secret is not in base64", "write it below `stringData`"
 
 
+def _secret(body: Any) -> Iterator[Flaw]:
+    """A Secret, whose type requires some keys."""
+    yield from _stored(body)
+    stored = [field for each in ("data", "stringData") if is_mapping(field := body.get(each))]
+    if any(WORD in str(body.get(each)) for each in ("data", "stringData")):
+        return
+    for key in _KEYS.get(str(body.get("type")), ()):
+        if not any(key in each for each in stored):
+            yield (
+                f"a Secret of the type `{body['type']}` has no `{key}`",
+                f"add `{key}`, or write `type: Opaque`",
+            )
+
+
+_KEYS = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
+"""The keys that Secrets of a type must have. Source: Kubernetes, ValidateSecret in pkg/apis/core/validation."""
+
+
 def _is_base64(text: str) -> bool:
     """Whether a text may be base64, as far as it is known."""
     if WORD in text:
@@ -304,6 +327,19 @@ def _service(body: Any) -> Iterator[Flaw]:
                     yield f"the Service has a `{field}` {number}", "write a number from 1 to 65535"
             if not port.get("name") and is_list(ports) and len(ports) > 1:
                 yield "a port of the Service has no `name`", "add one to each, where there are several"
+
+
+def _ingress(body: Any) -> Iterator[Flaw]:
+    """The paths of an Ingress. Source: Kubernetes, validateHTTPIngressRuleValue in pkg/apis/networking/validation."""
+    for rule in mappings_at(body, "spec", "rules"):
+        for path in mappings_at(rule, "http", "paths"):
+            what = f"the path `{path.get('path') or '/'}` of the Ingress"
+            yield from one_of(path, "pathType", what, ("Exact", "Prefix", "ImplementationSpecific"))
+            if path.get("pathType") is None:
+                yield f"{what} has no `pathType`", "add `pathType: Prefix`"
+            for field in filter(mapping_at(path, "backend").__contains__, ("serviceName", "servicePort")):
+                way = "write `service: {name: NAME, port: {number: 80}}`"
+                yield f"{what} has `backend.{field}`, which is not a field there, and is refused", way
 
 
 def _rules(body: Any) -> Iterator[Flaw]:
@@ -364,6 +400,16 @@ def _schedule(body: Any) -> Iterator[Flaw]:
 def _of_cron(body: Any) -> Iterator[Flaw]:
     """The Jobs of a CronJob, and its schedule."""
     yield from _schedule(body)
+    spec, what = mapping_at(body, "spec"), "the CronJob"
+    yield from one_of(spec, "concurrencyPolicy", what, ("Allow", "Forbid", "Replace"))
+    yield from counts(
+        spec, what, ("failedJobsHistoryLimit", "startingDeadlineSeconds", "successfulJobsHistoryLimit")
+    )
+    yield from flag(spec.get("suspend"), f"`suspend` of {what}")
+    zone = spec.get("timeZone")
+    if isinstance(zone, str) and WORD not in zone and not is_zone(zone):
+        way = "write a name of the time zone database, such as `Europe/Berlin`"
+        yield f"there is no time zone `{zone}`", way
     if is_mapping(job := value_at(body, ("spec", "jobTemplate", "spec"))):
         yield from jobs.of_jobs(job, "the CronJob")
 
@@ -431,7 +477,7 @@ def _runtime(body: Any) -> Iterator[Flaw]:
 
 _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "ConfigMap"): _stored,
-    ("v1", "Secret"): _stored,
+    ("v1", "Secret"): _secret,
     ("v1", "PersistentVolumeClaim"): _claim,
     ("v1", "Service"): _service,
     ("batch/v1", "CronJob"): _of_cron,
@@ -442,6 +488,7 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     **{("rbac.authorization.k8s.io/v1", f"{kind}Binding"): _bound for kind in ("ClusterRole", "Role")},
     ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): _runtime,
     ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): _runtime,
+    ("networking.k8s.io/v1", "Ingress"): _ingress,
     ("ray.io/v1", "RayCluster"): _of_ray,
     ("ray.io/v1", "RayJob"): _of_ray,
     ("sparkoperator.k8s.io/v1beta2", "SparkApplication"): applications.spark,
