@@ -150,7 +150,9 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     if len(objects) > 1 and action != "delete":
         way = "make a template for each of them: Argo reads the answer about one object"
         return f"the manifest has {len(objects)} objects", way
-    found = filter(None, (_incomplete(each, action, flags) for each in objects))
+    found = filter(
+        None, (_incomplete(each, action, flags, resource.get("mergeStrategy")) for each in objects)
+    )
     if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
         return lacking
     return workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
@@ -196,13 +198,21 @@ _CHOOSING = (
 """The flags with which kubectl selects objects without a name."""
 
 
-def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:
+_OF_OBJECTS = (None, "merge", "strategic")
+"""The strategies of patches that are parts of an object."""
+
+
+def _incomplete(body: Any, action: object, flags: object, strategy: object) -> tuple[str, str] | None:
     """The fields that identify an object and are missing."""
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
         if is_list(body) and action == "patch":
             way = "add `mergeStrategy: json`, or write the fields of the object that change"
-        return None if body == WORD else ("the manifest is not an object", way)
+        return (
+            None
+            if body == WORD or (is_list(body) and strategy not in _OF_OBJECTS)
+            else ("the manifest is not an object", way)
+        )
     if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
         return None
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
@@ -217,7 +227,7 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
         return None
     if not metadata.get("generateName"):
         return "the object has no name", "add `metadata: {name: ...}`"
-    if action != "create":
+    if action in ("apply", "delete", "get", "patch", "replace"):
         way = f"give it a `name`: `{action}` has to find the object"
         return "the object has a `generateName` and no `name`", way
     return None
