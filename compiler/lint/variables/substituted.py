@@ -13,7 +13,7 @@ from flowdsl.compiler.lint.variables.kinds import WORDS
 from flowdsl.compiler.lint.variables.typing_findings import WrongResult
 from flowdsl.compiler.lint.variables.unreplaced import is_quoted
 from flowdsl.compiler.lint.variables.uses import loop_around, loop_of
-from flowdsl.compiler.lint.workflow.passed_values import arriving, items_of
+from flowdsl.compiler.lint.workflow.passed_values import arriving, items_of, with_values
 from flowdsl.compiler.lint.workflow.printed import result
 from flowdsl.compiler.problem import Fault
 from flowdsl.compiler.schema.findings import short
@@ -44,6 +44,28 @@ _JOINED = regex(r"&&|\|\||\?")
 def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
     """The findings about tags whose known values make a condition invalid."""
     yield from _said(text)
+    found = list(_alone(view, text, place))
+    yield from found or _together(view, text)
+
+
+def _together(view: View, text: str) -> Iterator[Fault]:
+    """The finding about operands that Argo evaluates and cannot, where all values are those of the run."""
+    read = with_values(view, text)
+    if "{{" in read or not _JOINED.search(text) or conditions.is_condition(read):
+        return
+    # Few manifests have such conditions.
+    from flowdsl.compiler.evaluation.conditions import condition
+    from flowdsl.compiler.evaluation.values import ExpressionError
+
+    try:
+        condition(read)
+    except ExpressionError:
+        if conditions.is_condition(text):
+            yield Fault(_fault(read), (0, len(text)))
+
+
+def _alone(view: View, text: str, place: Place) -> Iterator[Fault]:
+    """The findings about single tags, whatever the others become."""
     for tag in TAG.finditer(text):
         computed = tag[1].startswith("=")
         name = tag[1].lstrip("=").strip()
