@@ -96,6 +96,9 @@ class _Asked(NamedTuple):
 
 def fits(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
     """What the steps of a graph request and the cluster lacks; `root` is the pipeline that a run begins with."""
+    if graph.owner is root:
+        for asked in _queue(readable({"queue": root.options.get("queue")}), profile):
+            yield Diagnostic(asked.finding, root.option(asked.option))
     told: set[object] = set()
     patched = "argo" in root.options  # it may tolerate anything
     for call in graph.calls:
@@ -124,7 +127,7 @@ def _place(step: StepDef, call: Call, option: str, part: str) -> Argument:
 
 def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     """Names that the profile has to define."""
-    pool, queue, gpu = found.get("pool"), found.get("queue"), wanted(found)
+    pool, gpu = found.get("pool"), wanted(found)
     if pool is not None and pool not in profile.pools:
         if profile.name:
             yield _Asked(findings.UnknownPool(pool, tuple(profile.pools), profile.name), "pool")
@@ -140,12 +143,18 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
             yield _Asked(findings.UnknownLabel(key, meant), option, part)
     if found.get("spot") and profile.spot is None:
         yield _Asked(findings.NoSpot(profile.name) if profile.name else findings.NeedsCluster("spot"), "spot")
-    if queue is not None and profile.queues and queue not in profile.queues:
-        yield _Asked(findings.UnknownQueue(queue, profile.queues, profile.name), "queue")
+    yield from _queue(found, profile)
     if gpu is not None:
         yield from _gpu_words(gpu, profile)
     if profile.products:
         yield from _labelled_products(found, profile)
+
+
+def _queue(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """A queue that the cluster does not have."""
+    queue = found.get("queue")
+    if queue is not None and profile.queues and queue not in profile.queues:
+        yield _Asked(findings.UnknownQueue(queue, profile.queues, profile.name), "queue")
 
 
 def _labelled_products(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:

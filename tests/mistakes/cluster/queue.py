@@ -1,4 +1,4 @@
-"""The misspelt name of a queue."""
+"""The misspelt names of queues, of a step and of a whole run."""
 
 from flowdsl import pipeline, step
 
@@ -8,6 +8,6 @@ def train(rate: float) -> float:
     return 1 - rate
 
 
-@pipeline
+@pipeline(queue="reserch")
 def nightly() -> None:
     train(0.1)
