@@ -204,9 +204,10 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
         makers = [set(_certain(choice, given)) for choice in choices[:-1]]
         others = [made for several in makers for _, made in several if made is not None]
         for maker, made in _certain(last, given):
+            escaped = next((one for one in regions(made) if not _covered(one, makers)), None)
             if not isinstance(last, (Out, Best, Rows)):
-                yield maker, next((one for one in regions(made) if not _covered(one, makers)), None)
-            elif any(_within(made, one) for one in others):
+                yield maker, escaped
+            elif escaped is not None and any(_within(made, one) for one in others):
                 yield maker, made
         return
     if isinstance(expr, (Out, Rows, Best)):
