@@ -205,10 +205,8 @@ def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[
         others = [made for several in makers for _, made in several if made is not None]
         for maker, made in _certain(last, given):
             escaped = next((one for one in regions(made) if not _covered(one, makers)), None)
-            if not isinstance(last, (Out, Best, Rows)):
+            if not isinstance(last, (Out, Best, Rows)) or any(_within(made, one) for one in others):
                 yield maker, escaped
-            elif escaped is not None and any(_within(made, one) for one in others):
-                yield maker, made
         return
     if isinstance(expr, (Out, Rows, Best)):
         if isinstance(expr.task, Call):

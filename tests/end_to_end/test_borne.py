@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -215,8 +216,6 @@ def test_it_is_so_on_this_machine(
 
 
 CHAIN = """\
-@pipeline
-def main(rate: float) -> Tried:
     first = attempt.options(may_fail=True)(rate)
     with on_failure(first):
         second = attempt.options(may_fail=True)(rate - 2)
@@ -225,18 +224,23 @@ def main(rate: float) -> Tried:
     found = either(either(first, second), third)
     with when(found.accuracy > 0.25):
         tell(found.accuracy)
-    return found
 """
+OF_RATE = "@pipeline\ndef main(rate: float) -> None:\n"
+CHAINS = {
+    "of a run": OF_RATE + CHAIN,
+    "of a branch": f"{OF_RATE}    with when(rate > 0):\n{textwrap.indent(CHAIN, '    ')}",
+}
 
 
 @pytest.mark.parametrize("parted", [False, True])
+@pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.parametrize(("rate", "told"), [(0.5, 0.5), (2.5, 0.5), (4.5, 0.5), (4.125, None), (9.0, None)])
 def test_the_last_of_several_attempts(
-    rate: float, told: float | None, parted: bool, world: World, monkeypatch: pytest.MonkeyPatch
+    rate: float, told: float | None, name: str, parted: bool, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if parted:
         monkeypatch.setattr(split, "LIMIT", 2)
-    done = world.run(document(world.folder, CHAIN), {"rate": str(rate)})
+    done = world.run(document(world.folder, CHAINS[name]), {"rate": str(rate)})
     assert done.phase == ("Failed" if rate == 9.0 else "Succeeded")
     values = [one.parameters for one in done.nodes.values() if one.name.split(".")[-1] == "tell"]
     assert [one for one in values if one] == ([{"return": str(told)}] if told else [])
@@ -245,7 +249,7 @@ def test_the_last_of_several_attempts(
 def test_an_attempt_that_has_a_condition_may_be_missing(tmp_path: Path) -> None:
     file = tmp_path / "pipeline.py"
     body = CHAIN.replace("    with on_failure(first):", "    with on_failure(first), when(rate > 3):")
-    file.write_text(HEAD + body, encoding="utf-8")
+    file.write_text(HEAD + OF_RATE + body, encoding="utf-8")
     found = compile_loaded(load(file)).diagnostics
     assert {one.finding.code for one in found} == {"FD291"}
 
