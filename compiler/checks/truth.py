@@ -115,6 +115,10 @@ def _question(node: ast.expr) -> str:
             return "chain"
         case ast.Compare(ops=[ast.In() | ast.NotIn()]):
             return "in"
+        case ast.Call(func=ast.Name("bool")):
+            return "bool"
+        case ast.Call(args=[ast.Call(func=ast.Name("filter")), *_]):
+            return "filter"
         case ast.Call(func=ast.Name("min" | "max" | "sorted" | "any" | "all")):
             return "order"
         case ast.BinOp(op=ast.Mod()):

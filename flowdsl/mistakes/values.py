@@ -65,6 +65,7 @@ _TRUTH = {
     "match": "write `with when(value == ...):` for each `case`",
     "filter": "let a step return the list without the others",
     "assert": "check it inside a step, which then fails",
+    "bool": "compare the value, as in `value != 0` or `value != None`: the result is a bool of the run",
     "order": "pass the values to a step, which compares them; of the trials of a `sweep`, `.best` is the best",
 }
 """The replacement, by question; if that is unknown, the first ones help."""
