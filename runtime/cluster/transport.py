@@ -77,7 +77,7 @@ class Answer:
         import urllib3
 
         found = self._response.stream(_PIECE, decode_content=True)
-        with self._cut():
+        with _cut(self._socket(), self._until - time.monotonic()):
             while True:
                 left = self._until - time.monotonic()
                 if left > 0 and (connection := self._socket()) is not None:
@@ -100,30 +100,6 @@ class Answer:
         """The connection; that of a response that is read to its end, or that closes it, is not known."""
         return getattr(self._response.connection, "sock", None)
 
-    @contextmanager
-    def _cut(self) -> Generator[None]:
-        """End the connection when the time is over: a server that sends a byte now and then is never silent."""
-        import socket
-
-        connection = self._socket()
-        if connection is None or self._until == math.inf:
-            yield
-            return
-
-        def shut() -> None:
-            # The method of a TLS connection would break what reads beside it.
-            with suppress(OSError):
-                socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-        left = min(max(0.0, self._until - time.monotonic()), threading.TIMEOUT_MAX)
-        timer = threading.Timer(left, shut)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-
     def body(self) -> bytes:
         """The whole body. Raises Unreachable when it breaks off, or is too slow to wait for."""
         end = time.monotonic() + self._seconds
@@ -137,6 +113,29 @@ class Answer:
                     f"the answer came too slowly, {slow}: allow more --request-timeout", sent=True
                 )
         return b"".join(found)
+
+
+@contextmanager
+def _cut(connection: socket.socket | None, seconds: float) -> Generator[None]:
+    """End a connection when the time is over: a server that sends a byte now and then is never silent."""
+    import socket
+
+    if connection is None or seconds == math.inf:
+        yield
+        return
+
+    def shut() -> None:
+        # The method of a TLS connection would break what reads beside it.
+        with suppress(OSError):
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    timer = threading.Timer(min(max(0.0, seconds), threading.TIMEOUT_MAX), shut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Transport:
@@ -287,7 +286,7 @@ def pool_of(rest: Any, configuration: Any) -> Any:
     if proxy and "://" not in proxy:  # source: parseProxy in http/httpproxy/proxy.go of golang.org/x/net
         proxy = configuration.proxy = f"http://{proxy}"
     try:
-        return rest.RESTClientObject(configuration).pool_manager
+        pool = rest.RESTClientObject(configuration).pool_manager
     # The client raises the one from version 37 on, urllib3 the other before.
     except (ImportError, ProxySchemeUnknown):
         if proxy.lower().startswith("socks"):
@@ -296,6 +295,24 @@ def pool_of(rest: Any, configuration: Any) -> Any:
             ) from None
         example = "http://proxy.example.com:3128"
         raise Misconfigured(f"{proxy} is not the address of a proxy: one looks like {example}") from None
+    kinds = pool.pool_classes_by_scheme.items()
+    pool.pool_classes_by_scheme = {scheme: _beginning_in_time(one) for scheme, one in kinds}
+    return pool
+
+
+def _beginning_in_time(pool: Any) -> Any:
+    """The pool class of urllib3 whose timeout is also that of the lines before a body, and not of each byte."""
+    kind = pool.ConnectionCls
+
+    def answer(connection: Any, *arguments: Any, **more: Any) -> Any:
+        # Version 2 sets the timeout of the socket later, version 1 has set it already.
+        known = [one for one in (connection.timeout, connection.sock.gettimeout()) if one is not None]
+        with _cut(connection.sock, min(known, default=math.inf)):
+            return kind.getresponse(connection, *arguments, **more)
+
+    return type(
+        pool.__name__, (pool,), {"ConnectionCls": type(kind.__name__, (kind,), {"getresponse": answer})}
+    )
 
 
 def _files(access: Access) -> str:

@@ -31,13 +31,14 @@ Fault = Literal[
     "empty",
     "hang",
     "drip",
+    "drip before",
 ]
 
 FAULTS: tuple[Fault, ...] = ("unsent", "unanswered", "429", "500", "503", "cut", "late")
 """Dropped before it is sent, dropped after the server acted, refused for now, cut half-way, delayed too long.
 
 The others: 401, 403 and 409 refused before it is sent, 504 refused after the server acted, an answer that is empty,
-none at all, and one that comes byte by byte.
+none at all, and one that comes byte by byte, or the lines before it.
 """
 
 
@@ -146,6 +147,11 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
                 self.send_response(200)
                 self.send_header("Content-Length", "100000")
                 self.end_headers()
+                proxy.drip(self.wfile.write)
+                self._drop()
+                return
+            if fault == "drip before":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow:")
                 proxy.drip(self.wfile.write)
                 self._drop()
                 return

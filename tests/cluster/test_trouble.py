@@ -170,7 +170,7 @@ def test_a_watch_that_is_refused_loses_the_contact(
     assert "come back to it with\n  flowdsl wait one\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("fault", ["503", "unanswered", "empty", "hang", "drip"])
+@pytest.mark.parametrize("fault", ["503", "unanswered", "empty", "hang", "drip", "drip before"])
 def test_the_end_of_a_wait_is_kept_whatever_the_server_does(
     submitted: Cluster, capsys: pytest.CaptureFixture[str], fault: Fault
 ) -> None:
