@@ -23,6 +23,7 @@ from flowdsl.runtime.local.means import claim_of, of_workflow, volumes_of
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
+from flowdsl.runtime.local.runner import going_on
 from flowdsl.runtime.local.substitutes import Fakes
 from flowdsl.runtime.local.uses import steps
 from flowdsl.runtime.names import suffix
@@ -284,17 +285,20 @@ def _name(manifest: Json, new: New, options: Options) -> str:
     if new.name is not None:
         name = named(new.name)
         if of_run(folder := options.runs / name).exists():
-            way = f"delete it: flowdsl delete {name}" if _ended(folder) else f"continue it: --resume {name}"
-            raise RunError(f"there is a run `{name}` already: choose another name, or {way}")
+            raise RunError(f"there is a run `{name}` already: choose another name, or {_way_on(folder)}")
     elif of_run(options.runs / name).exists():
         name = f"{name}-{suffix()}"
     return name
 
 
-def _ended(folder: Path) -> bool:
+def _way_on(folder: Path) -> str:
+    """What can be done with a run that there is."""
+    if going_on(folder):
+        return f"see how it goes on: flowdsl watch {folder.name}"
     with contextlib.suppress(OSError, ValueError):
-        return over(past.state(folder))
-    return False
+        if over(past.state(folder)):
+            return f"delete it: flowdsl delete {folder.name}"
+    return f"continue it: --resume {folder.name}"
 
 
 def _data(options: Options) -> Data:

@@ -94,12 +94,15 @@ def test_an_interrupted_run_goes_on(
                 break
             time.sleep(0.05)
         busy = flowdsl("--resume", "one")
+        taken = flowdsl(*SLEEPING[1:])
         child.send_signal(number)
         out, err = child.communicate(timeout=30)
     assert (busy.code, busy.err) == (
         2,
         "flowdsl: the run one is going on in another process: flowdsl watch one shows it\n",
     )
+    way = "choose another name, or see how it goes on: flowdsl watch one"
+    assert (taken.code, taken.err) == (2, f"flowdsl: there is a run `one` already: {way}\n")
     assert (child.returncode, out) == (128 + number, "")
     assert err.endswith(
         "interrupted: nothing is running any more; continue with\n  flowdsl run --resume one\n"
