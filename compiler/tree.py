@@ -46,6 +46,11 @@ def is_list(node: object) -> TypeGuard[list[Any]]:
     return isinstance(node, list)
 
 
+def is_number(value: object) -> bool:
+    """Whether a value of any type is a number; a bool is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def byte_count(text: str) -> int:
     """The length of a text in UTF-8, in bytes."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

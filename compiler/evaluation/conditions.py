@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.evaluation import patterns
 from flowdsl.compiler.evaluation.refusals import refusal
 from flowdsl.compiler.evaluation.times import parsed
-from flowdsl.compiler.evaluation.values import ExpressionError, is_number, shown
+from flowdsl.compiler.evaluation.values import ExpressionError, shown
+from flowdsl.compiler.tree import is_number
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex

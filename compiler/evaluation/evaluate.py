@@ -25,12 +25,12 @@ from flowdsl.compiler.evaluation.values import (
     Uncompiled,
     go_kind,
     go_type,
-    is_number,
     json_of,
     shown,
     unconverted,
 )
 from flowdsl.compiler.evaluation.versions import method as method_of_version
+from flowdsl.compiler.tree import is_number
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import expression_types as types
 from flowdsl.grammar.error import GrammarError

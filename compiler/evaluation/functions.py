@@ -31,13 +31,13 @@ from flowdsl.compiler.evaluation.values import (
     atoi,
     from_json,
     go_type,
-    is_number,
     json_of,
     nanoseconds,
     parse_float,
     shown,
     wrapped,
 )
+from flowdsl.compiler.tree import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

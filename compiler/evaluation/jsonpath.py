@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.evaluation.values import ExpressionError, equal, go_kind, is_number
+from flowdsl.compiler.evaluation.values import ExpressionError, equal, go_kind
+from flowdsl.compiler.tree import is_number
 from flowdsl.grammar import json_path as p
 from flowdsl.grammar.error import GrammarError
 

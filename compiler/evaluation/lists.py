@@ -17,10 +17,10 @@ from flowdsl.compiler.evaluation.values import (
     as_number,
     equal,
     go_type,
-    is_number,
     shown,
     wrapped,
 )
+from flowdsl.compiler.tree import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,13 +20,13 @@ from flowdsl.compiler.evaluation.values import (
     as_whole,
     equal,
     go_type,
-    is_number,
     nanoseconds,
     shown,
     to_int,
     unconverted,
     wrapped,
 )
+from flowdsl.compiler.tree import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

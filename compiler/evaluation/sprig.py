@@ -37,11 +37,11 @@ from flowdsl.compiler.evaluation.values import (
     equal,
     from_json,
     go_type,
-    is_number,
     json_of,
     unconverted,
     wrapped,
 )
+from flowdsl.compiler.tree import is_number
 from flowdsl.grammar.functions import sprig as signatures
 
 if TYPE_CHECKING:

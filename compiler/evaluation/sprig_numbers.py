@@ -12,11 +12,11 @@ from flowdsl.compiler.evaluation.values import (
     ExpressionError,
     Long,
     as_whole,
-    is_number,
     nanoseconds,
     within,
     wrapped,
 )
+from flowdsl.compiler.tree import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.evaluation import go_json
+from flowdsl.compiler.tree import is_number
 from flowdsl.grammar.expression_tree import spot
 from flowdsl.grammar.numbers import digits, fixed, json_number, scientific
 from flowdsl.grammar.regex import regex
@@ -105,11 +106,6 @@ _FLOAT = regex(
 )
 INTEGER = regex(r"[+-]?[0-9]+")
 """A whole number as accepted by Go's Atoi, of any size."""
-
-
-def is_number(value: Value) -> bool:
-    """Whether a value is an int or a float; a bool is neither."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def go_type(value: Value) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import findings
 from flowdsl.compiler.schema.table import API_VERSION, beside, is_type, kinds, table
-from flowdsl.compiler.tree import is_list, is_mapping
+from flowdsl.compiler.tree import is_list, is_mapping, is_number
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -316,11 +316,6 @@ def integer_check(expression: str, rule: Mapping[str, Any]) -> Check:
         return [Fault((), lambda at: findings.OutOfRange(at.text, value, bounds, way))]
 
     return check
-
-
-def is_number(value: object) -> bool:
-    """Whether the value is a number in JSON; true is not."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:

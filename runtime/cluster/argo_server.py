@@ -27,7 +27,9 @@ from flowdsl.runtime.cluster.seam import Change, Listing, whole
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
+    FORBIDDEN,
     NOT_FOUND,
+    UNAUTHORIZED,
     Refusal,
     Unsupported,
 )
@@ -46,9 +48,9 @@ _REASONS = {
     3: (400, "Invalid"),
     5: (NOT_FOUND, "NotFound"),
     6: (CONFLICT, "AlreadyExists"),
-    7: (403, "Forbidden"),
+    7: (FORBIDDEN, "Forbidden"),
     8: (429, "TooManyRequests"),
-    16: (401, "Unauthorized"),
+    16: (UNAUTHORIZED, "Unauthorized"),
 }
 """Codes of gRPC with their HTTP codes and Kubernetes reasons. Source: server/utils/errors.go."""
 _OPTIONS = {
@@ -293,7 +295,7 @@ class ArgoServer(Kubernetes):
         message = str(found.get("message") or "")
         if "too old resource version" in message or "Expired" in message:
             code = EXPIRED
-        if code == 401:
+        if code == UNAUTHORIZED:
             message = f"{message or 'it does not know who asks'}: {self._way_in}"
         status = {"message": message, "reason": reason, "details": {"name": action.name}}
         return super()._refusal(code, status, action)

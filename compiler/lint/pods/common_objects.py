@@ -32,12 +32,13 @@ from flowdsl.compiler.schema.findings import (
     arrived,
 )
 from flowdsl.compiler.schema.table import API_VERSION, fields
-from flowdsl.compiler.schema.validate import findings_of, is_number
+from flowdsl.compiler.schema.validate import findings_of
 from flowdsl.compiler.tree import (
     entries,
     inside,
     is_list,
     is_mapping,
+    is_number,
     mapping_at,
     mappings_at,
     string,

@@ -11,8 +11,7 @@ from flowdsl.compiler.lint.variables.kinds import GO_NUMBER
 from flowdsl.compiler.lint.variables.metric_variables import Measured
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.validate import is_number
-from flowdsl.compiler.tree import entries_at, inside, string
+from flowdsl.compiler.tree import entries_at, inside, is_number, string
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import tags
