@@ -20,6 +20,12 @@ class Training(NamedTuple):
     restarts: str = ""
 
 
+RUN_POLICY = (
+    *("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "managedBy", "schedulingPolicy", "suspend"),
+    "ttlSecondsAfterFinished",
+)
+"""The fields of `runPolicy`, which the spec of a training does not have itself."""
+
 TRAININGS = {
     "MPIJob": Training("mpiReplicaSpecs", ("Launcher", "Worker")),
     "PyTorchJob": Training("pytorchReplicaSpecs", ("Master", "Worker"), "pytorch", "OnFailure"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadManifest
 from flowdsl.compiler.options.reading import is_mapping, said
+from flowdsl.compiler.trainings import RUN_POLICY
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
@@ -26,14 +27,6 @@ if TYPE_CHECKING:
 _SEEN = 10
 
 _JOBS = ("PyTorchJob", "TFJob")
-_POLICY = (
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "cleanPodPolicy",
-    "schedulingPolicy",
-    "suspend",
-    "ttlSecondsAfterFinished",
-)
 
 
 class Flaw(NamedTuple):
@@ -114,7 +107,7 @@ def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:
     spec, kind = _member(body, "spec"), _known(_member(body, "kind"))
     if kind not in _JOBS or spec is None or isinstance(spec, (InPod, Join)):
         return
-    for field in _POLICY:
+    for field in RUN_POLICY:
         if _member(spec, field) is not None:
             problem = f"has `{field}` in its `spec`, where a {kind} has none"
             way = f'write "spec": {{"runPolicy": {{"{field}": ...}}, ...}}'

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of, texts
-from flowdsl.compiler.trainings import TRAININGS
+from flowdsl.compiler.trainings import RUN_POLICY, TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name
@@ -28,10 +28,6 @@ _FIELDS = {
         *("runPolicy", "slotsPerWorker", "sshAuthMountPath"),
     ),
 }
-_RUN_POLICY = (
-    *("activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy", "managedBy", "schedulingPolicy", "suspend"),
-    "ttlSecondsAfterFinished",
-)
 _REPLICA = ("replicas", "restartPolicy", "template")
 _RESTARTS = ("Always", "OnFailure", "Never", "ExitCode")
 
@@ -47,8 +43,6 @@ def training(body: Object) -> Iterator[Flaw]:
     if not is_mapping(spec):
         return
     yield from misspelt(spec, f"the {kind}", _FIELDS[kind])
-    for policy in filter(spec.__contains__, _RUN_POLICY):
-        yield f"the {kind} has `{policy}`, which is not a field of it", "move it into `runPolicy`"
     yield from _named(body, kind)
     yield from _run_policy(spec, kind)
     if spec.get(field) is None:
@@ -117,12 +111,15 @@ def _named(body: Object, kind: str) -> Iterator[Flaw]:
 
 
 def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
-    """The run policy of a training."""
+    """The run policy of a training; its fields are refused in the spec itself, as kubectl asks for."""
+    for field in RUN_POLICY:
+        if field in spec:
+            yield f"the {kind} has `{field}` in its `spec`, where it has none", "write it below `runPolicy`"
     policy = spec.get("runPolicy")
     if not is_mapping(policy):
         return
     owner = f"`runPolicy` of the {kind}"
-    yield from misspelt(policy, owner, _RUN_POLICY)
+    yield from misspelt(policy, owner, RUN_POLICY)
     yield from counts(policy, owner, ("activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"))
     if kind == "MPIJob":
         yield from one_of(policy, "cleanPodPolicy", owner, ("None", "Running", "All"))
@@ -131,6 +128,11 @@ def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
 def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
     """The number of processes that a PyTorchJob starts."""
     per_node = spec.get("nprocPerNode")
+    if count(per_node) is not None:
+        yield (
+            f"`nprocPerNode` of the PyTorchJob is {per_node}, and not text",
+            f"write `'{per_node}'` in quotes",
+        )
     if isinstance(per_node, str) and not (per_node.isdecimal() or WORD in per_node):
         yield from one_of(spec, "nprocPerNode", "the PyTorchJob", ("auto", "cpu", "gpu"))
     elastic = spec.get("elasticPolicy")
