@@ -43,6 +43,11 @@ _RESULTS: dict[str, Type] = {
 _OF_ELEMENTS = frozenset(("find", "findLast", "get", "sum"))
 _LIKE_FIRST = frozenset(("abs", "filter", "sortBy"))
 _LIKE_NUMBER = frozenset(("max", "min"))
+_ASKING = frozenset(
+    ("all", "none", "any", "one", "filter", "count", "find", "findLast", "findIndex", "findLastIndex")
+)
+"""The functions whose predicate is a condition."""
+_OVER_LISTS = _ASKING | frozenset(("map", "sum", "groupBy", "sortBy", "reduce"))
 _POINTERS = {"map": frozenset(("", "index")), "reduce": frozenset(("", "index", "acc"))}
 """The pointers that a predicate may use besides the element, in these functions."""
 _ELEMENT = frozenset(("",))
@@ -104,8 +109,8 @@ class _Checker:
                     if limit is not None:
                         _sliced(node, found, inner(limit))
                 return found if found[:1] in (STRING, LIST) else ANY
-            case t.Call(function, arguments):
-                return self.call(function, arguments, bound, element, pointers)
+            case t.Call():
+                return self.call(node, bound, element, pointers)
             case t.Method(t.Member(t.Name("sprig")), _) if "sprig" not in bound:
                 return ANY  # expr-lang knows no types here, nor checks the arguments
             case t.Unary(operator, operand):
@@ -126,24 +131,21 @@ class _Checker:
                     return MAP
                 return parts[-1] if parts and isinstance(node, (t.Chain, t.Sequence)) else ANY
 
-    def call(
-        self,
-        function: str,
-        arguments: tuple[t.Node, ...],
-        bound: Mapping[str, Type],
-        element: Type,
-        pointers: frozenset[str],
-    ) -> Type:
+    def call(self, node: t.Call, bound: Mapping[str, Type], element: Type, pointers: frozenset[str]) -> Type:
         """The result type of a function, also of the elements of a list."""
+        function = node.function
         first: Type = ANY
         predicate: Type | None = None
-        for position, argument in enumerate(arguments):
+        for position, argument in enumerate(node.arguments):
             if isinstance(argument, t.Closure):
                 among = first[1:] if first[:1] == LIST else ANY
                 inner = _POINTERS.get(function, _ELEMENT)
                 predicate = self.of(argument.body, bound, among, inner)
+                if function in _ASKING and predicate not in (ANY, BOOL):
+                    raise Mismatch(f"predicate should return boolean (got {shown(predicate)})", argument)
             elif position == 0:
                 first = self.of(argument, bound, element, pointers)
+                _given(node, first)
             else:
                 self.of(argument, bound, element, pointers)
         if function in _OF_ELEMENTS:
@@ -161,6 +163,19 @@ class _Checker:
         return (
             _OF_KINDS.get(signature.result, ANY) if signature is not None and function not in bound else ANY
         )
+
+
+def _given(node: t.Call, first: Type) -> None:
+    """Raises Mismatch for something else than a list where a function takes only lists."""
+    if not first or first[:1] == LIST:
+        return
+    if node.function in _OVER_LISTS:
+        words = f"builtin {node.function} takes only array (got {shown(first)})"
+        raise Mismatch(words, node.arguments[0])
+    if node.function in ("first", "last"):
+        raise Mismatch(f"cannot get {node.function} element from {shown(first)}", node)
+    if node.function in _LIKE_NUMBER and first not in (*_NUMBERS, DURATION):
+        raise Mismatch(f"invalid argument for {node.function} (type {shown(first)})", node)
 
 
 def _same(types: tuple[Type, ...]) -> Type:

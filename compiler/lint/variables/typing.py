@@ -123,12 +123,14 @@ class _Kinds(Findings):
         mismatch = refusal(node, self.root)
         if mismatch is None or any(one.finding.severity == "error" for one in self.found):
             return
+        if not mismatch.sides:
+            return  # of functions and pointers, which are reported elsewhere
         wrong = mismatch.node
         if self.open and isinstance(wrong, t.Member) and t.path(wrong.of) == ("item",):
             return
         self.found = [one for one in self.found if one.part != (wrong.start, wrong.end)]
         sides: list[Kind] = [_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides]
-        one, two = (*sides, "any", "any")[:2]
+        one, two = sides
         match wrong:
             case t.Member(_, key) if one == "list":
                 self.operand("[...]", key, two, "write a whole number")
@@ -151,7 +153,7 @@ class _Kinds(Findings):
                     WrongOperand(operator, self.shown(wrong), kind, self.alike(wrong, one, two)), wrong
                 )
             case _:
-                pass  # of pointers, which is reported elsewhere
+                pass  # it has no two sides
 
     def root(self, name: str) -> Type:
         """The type of a variable as expr-lang knows it."""
