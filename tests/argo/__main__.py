@@ -1,7 +1,7 @@
 """Runs the pipelines of the tests here and by a whole Argo on this machine, and prints where the two differ.
 
 `python -m tests.argo path/to/argo-workflows [FILE ...]`: of Workflows in YAML instead, where files are given; beside a
-Workflow a file may have WorkflowTemplates and ConfigMaps. It needs root, for the mounts of containers.
+Workflow a file may have templates of workflows and ConfigMaps. It needs root, for the mounts of containers.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def here(one: Given, folder: Path) -> Json:
         memory=1 << 40,
         grace=2,
     )
-    templates = [each for each in one.needs if each["kind"] == "WorkflowTemplate"]
+    templates = [each for each in one.needs if each["kind"] != "ConfigMap"]
     runner = Runner(folder / "run", lambda report: Pods(folder / "run", report, settings))
     runner.begin(Inputs(prepare.workflow(one.workflow, {}), templates, config, {}))
     found: Json = json.loads((folder / "run/workflow.json").read_text())

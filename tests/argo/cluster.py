@@ -134,11 +134,12 @@ class Cluster:
                 self.add(path, {"metadata": {"name": one}, **more})
 
     def has(self, found: Json) -> None:
-        """Create a ConfigMap or WorkflowTemplate."""
+        """Create a ConfigMap, WorkflowTemplate or ClusterWorkflowTemplate."""
+        path = WORKFLOWS.format(SPACE).replace("workflows", f"{found['kind'].lower()}s")
         if found["kind"] == "ConfigMap":
             path = f"/api/v1/namespaces/{SPACE}/configmaps"
-        else:
-            path = WORKFLOWS.format(SPACE).replace("workflows", f"{found['kind'].lower()}s")
+        elif found["kind"].startswith("Cluster"):
+            path = path.replace(f"namespaces/{SPACE}/", "")
         self.add(path, found)
 
     def run(self, manifest: Json, seconds: float) -> Json:
