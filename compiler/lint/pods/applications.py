@@ -109,6 +109,7 @@ def pods(body: Object) -> Iterator[tuple[str, Object]]:
 _NEEDED = {
     "type": "Python",
     "sparkVersion": "3.5.0",
+    "mainApplicationFile": "local:///opt/app.py",
     "driver": "{cores: 1, memory: 512m}",
     "executor": "{instances: 1, cores: 1, memory: 512m}",
 }
