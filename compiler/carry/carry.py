@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.compiler.carry.module import ModuleSource, Piece, Trouble
 from flowdsl.compiler.carry.statement import finding, imported, inner_function, piece
 from flowdsl.compiler.carry.text import OLDEST
-from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names
+from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names, names_in
 from flowdsl.diagnostic import Related, any_error
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.places.place import Definition
@@ -255,6 +255,8 @@ class _Carrying:
                     for_types = self.module.is_for_types(name)
                     close = "" if for_types else self.module.meant(name, local_names(user))
                     data = {"close": close, "for_types": for_types}
+                elif kind == "LanguageWord" and (given := _default(user, name)):
+                    data["hint"] = given
                 self._report([finding(kind, place, name=name, **data)], user)
             return
         self._seen.add(name)
@@ -317,6 +319,20 @@ class _Carrying:
         nodes = [self.module.body[index] for index in sorted({*self.whole, *self.imports})]
         nodes = [*(self.node for _ in self.added), *nodes]
         return tuple(first_line(node) for node in (nodes if self.index is not None else [*nodes, self.node]))
+
+
+def _default(user: ast.stmt, name: str) -> str:
+    """What to do instead of a field of a class whose default a name is part of; nothing for any other use."""
+    if not isinstance(user, ast.ClassDef):
+        return ""
+    for one in user.body:
+        match one:
+            case ast.AnnAssign(ast.Name(field), value=ast.expr() as value) if name in names_in(value):
+                given = f"{user.name}({field}=...)"
+                return f"leave the default out of the class, and give it in the pipeline: `{given}`"
+            case _:
+                pass
+    return ""
 
 
 def _join(pieces: list[Piece]) -> str:
