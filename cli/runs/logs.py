@@ -326,8 +326,12 @@ def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> No
     if wanted.step is None or run.knows(workflow, wanted.step, pods):
         return
     names = run.names(workflow)
-    meant = near(wanted.step, names)
-    known = f"is it `{meant}`?" if meant else f"it has {', '.join(names[:12])}"
+    if callers := run.callers(workflow, wanted.step):
+        known = f"it is the function of {', '.join(callers)}"
+    elif meant := near(wanted.step, names):
+        known = f"is it `{meant}`?"
+    else:
+        known = f"it has {', '.join(names[:12])}"
     raise Refused(f"{workflow['metadata']['name']} has no step `{wanted.step}`: {known}")
 
 

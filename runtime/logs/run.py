@@ -116,6 +116,13 @@ def names(workflow: Json) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def callers(workflow: Json, function: str) -> list[str]:
+    """The tasks that run the template of a function."""
+    template = function.replace("_", "-")
+    tasks = (one for spec in _specs(workflow) for each in several(spec, "templates") for one in called(each))
+    return list(dict.fromkeys(str(one["name"]) for one in tasks if one.get("template") == template))
+
+
 def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = "") -> bool:
     """Whether a name refers to a step: by its name or that of what contains it, its pod or its node."""
     return wanted in (pod, node, entry_of(workflow) if not where.path else "") or where.within(wanted)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flowdsl.cli.app import run
 from tests.commands import Result
 from tests.run.files import NAMED, SERVED, STEPS, rows
 
@@ -122,7 +123,9 @@ def test_a_stopped_server_did_not_make_a_round_fail(flowdsl: Callable[..., Resul
     assert [one.partition(":")[0] for one in failures] == ["ask"] * 3
 
 
-def test_a_step_by_the_name_of_its_function(flowdsl: Callable[..., Result], folder: Path) -> None:
+def test_a_step_by_the_name_of_its_function(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "named.py").write_text(NAMED, encoding="utf-8")
     assert flowdsl("named.py", "-q", "--name", "one").code == 0
     whole = flowdsl("named.py", "--from", "load_rows", "--name", "two")
@@ -133,6 +136,10 @@ def test_a_step_by_the_name_of_its_function(flowdsl: Callable[..., Result], fold
     which = flowdsl("named.py", "--only", "double", "--of", "one")
     assert which.code == 2
     assert "--only double: several steps call it, name one of them: first, again" in which.err
+    for asked, tasks in (("load_rows", "rows"), ("double", "first, again")):
+        assert run(["logs", "one", asked]) == 2
+        said = f"flowdsl: one has no step `{asked}`: it is the function of {tasks}\n"
+        assert capsys.readouterr().err == said
 
 
 NESTED = """\
