@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import BadManifest
+from flowdsl.compiler.jobs import RUN_POLICY, TTL_AT, asks_for_end
 from flowdsl.compiler.options.reading import is_mapping, said
-from flowdsl.compiler.trainings import RUN_POLICY
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values import types as t
@@ -91,15 +91,14 @@ def _owner(body: Expr, managed: Managed) -> Iterator[Flaw]:
 
 def _gone(body: Expr, managed: Managed) -> Iterator[Flaw]:
     """An object that may be deleted before its end is noticed."""
-    spec = _member(body, "spec")
-    policy = None if spec is None else _member(spec, "runPolicy")
-    for holder, where in ((spec, ("spec",)), (policy, ("spec", "runPolicy"))):
-        ttl = None if holder is None else _known(_member(holder, "ttlSecondsAfterFinished"))
-        if managed.success and isinstance(ttl, (int, float)) and ttl < _SEEN:
-            problem = f"is deleted {ttl} seconds after it has finished, and Argo looks every 5 seconds"
-            yield Flaw(
-                problem, "let `ttlSecondsAfterFinished` be 60 or more", (*where, "ttlSecondsAfterFinished")
-            )
+    path = TTL_AT.get(str(_known(_member(body, "kind"))), ())
+    holder: Expr | None = body
+    for key in path:
+        holder = None if holder is None else _member(holder, key)
+    ttl = _known(holder)
+    if asks_for_end(managed.success or "") and isinstance(ttl, (int, float)) and ttl < _SEEN:
+        problem = f"is deleted {ttl} seconds after it has finished, and Argo looks every 5 seconds"
+        yield Flaw(problem, "let `ttlSecondsAfterFinished` be 60 or more", path)
 
 
 def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:

@@ -6,13 +6,14 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.jobs import TTL_AT, asks_for_end
 from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.untyped import WORD, documents_in, typed_in, unreadable
 from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
 from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.problem import Problem, Various
-from flowdsl.compiler.tree import is_list, is_mapping, string
+from flowdsl.compiler.tree import is_list, is_mapping, string, value_at
 from flowdsl.diagnostic import instead, suggest
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import may_be_variable
@@ -155,7 +156,20 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     )
     if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
         return lacking
-    return workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
+    flaw = workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
+    return flaw or (_gone(objects[0]) if asks_for_end(string(resource, "successCondition")) else None)
+
+
+def _gone(body: Object) -> tuple[str, str] | None:
+    """An object that is deleted as soon as it has ended: Argo finds none when it looks, and the run fails.
+
+    Source: Argo Workflows, WaitResource, which looks every five seconds.
+    """
+    path = TTL_AT.get(str(body["kind"]), ())
+    if not path or value_at(body, path) != "0":
+        return None
+    found = f"the {body['kind']} is deleted as soon as it has ended, and Argo looks every 5 seconds"
+    return found, "let `ttlSecondsAfterFinished` be 60 or more"
 
 
 _OPERATIONS = ("add", "copy", "move", "remove", "replace", "test")

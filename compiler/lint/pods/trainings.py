@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.jobs import RUN_POLICY, TRAININGS
 from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of, texts
-from flowdsl.compiler.trainings import RUN_POLICY, TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.jobs import TRAININGS, asks_for_end
 from flowdsl.compiler.lint.pods.trainings import roles
 from flowdsl.compiler.lint.pods.untyped import documents_in
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual, NeverSucceeds
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.trainings import TRAININGS
 from flowdsl.compiler.tree import is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.condition import conditions
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterator, Mapping
 
+    from flowdsl.compiler.jobs import Training
     from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.lint.manifest.view import View
-    from flowdsl.compiler.trainings import Training
     from flowdsl.compiler.tree import Object
     from flowdsl.grammar.condition import Requirement
 
@@ -288,7 +288,7 @@ def endless(view: View) -> Iterator[Problem]:
     for template in view.templates if not any(limits) and view.base is None else ():
         resource: Object = template.data.get("resource") or {}
         text = string(resource, "successCondition")
-        if not any(mark in text.lower() for mark in _ENDS) or any(map(template.data.get, _LIMITS)):
+        if not asks_for_end(text) or any(map(template.data.get, _LIMITS)):
             continue
         kind, status, body = _awaited(string(resource, "manifest"))
         if status is None:
@@ -346,6 +346,5 @@ def _unseen(template: Template, resource: Object, kind: str, spec: Object) -> It
 
 
 _LIMITS = ("activeDeadlineSeconds", "timeout")
-_ENDS = ("succeeded", "complete")
 _ATTEMPTS = 6
 """The default backoff limit of a Job: its pods that fail before the Job fails."""

@@ -11,7 +11,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.trainings import TRAININGS
+from flowdsl.compiler.jobs import TRAININGS
 from flowdsl.grammar.labels import TRAINING, TRAINING_INDEX, TRAINING_ROLE, worker
 from flowdsl.runtime.local.pods.workload_kind import ENDLESS, Ended, Member, Policy, WorkloadKind, policy
 from flowdsl.runtime.parts import part, several

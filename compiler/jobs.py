@@ -1,6 +1,6 @@
-"""The trainings of Kubeflow's operators: where their pods are written, and what the operators take for granted.
+"""Jobs of Kubernetes and trainings of Kubeflow: where they have what, and what their operators take for granted.
 
-Source: Kubeflow Training Operator 1.8 and MPI Operator 0.6.
+Source: Kubernetes, JobSet 0.10, Kubeflow Training Operator 1.8 and MPI Operator 0.6.
 """
 
 from __future__ import annotations
@@ -34,3 +34,16 @@ TRAININGS = {
     ),
 }
 """By kind; the roles in the order in which the operator ranks their pods."""
+
+TTL_AT = {
+    **dict.fromkeys(("Job", "JobSet"), ("spec", "ttlSecondsAfterFinished")),
+    **dict.fromkeys(TRAININGS, ("spec", "runPolicy", "ttlSecondsAfterFinished")),
+}
+"""By kind, the seconds after which an object that has ended is deleted: that of a RayJob deletes only its cluster."""
+
+_ENDS = ("succeeded", "complete")
+
+
+def asks_for_end(condition: str) -> bool:
+    """Whether a condition on an object waits for its end."""
+    return any(word in condition.lower() for word in _ENDS)
