@@ -7,13 +7,16 @@ in the object. Sources: Argo Workflows, workflow/executor/resource.go; k8s.io/ap
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_label_value, is_qualified_name
 from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _WORD = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _ONE = rf"({_WORD})\s*(?:(==|!=|=)\s*({_WORD})|([<>])\s*([0-9]+))"
@@ -37,6 +40,15 @@ class Requirement(NamedTuple):
     def holds_of_nothing(self) -> bool:
         """Whether it is true if the object has nothing at the path."""
         return self.operator in ("!=", "notin", "missing")
+
+
+def true_of_nothing(asked: Sequence[Requirement], *, every: bool) -> list[Requirement]:
+    """The comparisons that make a condition true of an object that has nothing yet.
+
+    `every`: all comparisons have to be true for that; else one of them is enough.
+    """
+    found = [one for one in asked if one.holds_of_nothing]
+    return [] if every and len(found) < len(asked) else found
 
 
 def conditions(text: str) -> tuple[Requirement, ...]:

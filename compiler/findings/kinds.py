@@ -158,9 +158,12 @@ class FailureAlone(Finding):
 
     code = "FD607"
     severity = "warning"
-    title = "`failure` without `success` is tested once, and then the step has succeeded"
+    title = "`{failure}` without `{success}` is tested once, and then the step has succeeded"
     label = "nothing is waited for"
-    help = 'add `success="status.succeeded == 1"`, or whatever the object has when it is done'
+    help = "add `{way}`, or whatever the object has when it is done"
+    failure: str
+    success: str
+    way: str
 
 
 class BadManifest(Finding):

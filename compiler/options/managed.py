@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
-from flowdsl.grammar.condition import conditions
+from flowdsl.grammar.condition import conditions, true_of_nothing
 from flowdsl.grammar.error import GrammarError
 from flowdsl.kinds import Action
 from flowdsl.options import Merge
@@ -41,13 +41,13 @@ def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wron
         if given.get(option) is not None and managed.action in actions:
             yield option, Wrong(kinds.OptionOfAction(option, managed.action, reason), "name")
     if managed.failure and not given.get("success") and managed.action != "delete":
-        yield "failure", Wrong(kinds.FailureAlone(), "name")
+        alone = kinds.FailureAlone("failure", "success", 'success="status.succeeded == 1"')
+        yield "failure", Wrong(alone, "name")
     for option, text in (("success", managed.success), ("failure", managed.failure)):
-        for one in conditions(text) if text else ():
-            if one.holds_of_nothing:
-                written = text[one.start : one.end] if text else ""
-                ends = "succeeds" if option == "success" else "fails"
-                yield option, Wrong(kinds.HoldsOfNothing(written, ends, one.key))
+        ends = "succeeds" if option == "success" else "fails"
+        for one in true_of_nothing(conditions(text), every=option == "success") if text else ():
+            written = text[one.start : one.end] if text else ""
+            yield option, Wrong(kinds.HoldsOfNothing(written, ends, one.key))
     if managed.action == "create" and made.control.retries is not None and made.control.retries.limit:
         yield "retries", Wrong(kinds.RetriedCreate())
 

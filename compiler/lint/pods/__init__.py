@@ -83,6 +83,7 @@ OF_YAML: tuple[Rule, ...] = (
     programs.executable,
     programs.seen,
     leaves.gates,
+    waits.at_once,
     waits.endless,
     overwritten.overwritten,
     text.texts,

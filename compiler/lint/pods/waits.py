@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.findings.kinds import FailureAlone, HoldsOfNothing
 from flowdsl.compiler.jobs import TRAININGS, asks_for_end
 from flowdsl.compiler.lint.pods.trainings import roles
 from flowdsl.compiler.lint.pods.untyped import documents_in
@@ -11,7 +12,7 @@ from flowdsl.compiler.lint.variables.typing_findings import NeverEqual, NeverSuc
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near, suggest
-from flowdsl.grammar.condition import conditions
+from flowdsl.grammar.condition import conditions, true_of_nothing
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -67,7 +68,7 @@ def object_conditions(view: View) -> Iterator[Problem]:
     """The conditions of a `resource` template are valid and can become true: Argo checks existing objects."""
     for template in view.templates:
         resource: Object = template.data.get("resource") or {}
-        for field in ("successCondition", "failureCondition"):
+        for field in _FIELDS:
             text = string(resource, field)
             if not text or "{{" in text:
                 continue
@@ -278,8 +279,37 @@ def _of_replicas(path: list[str], kind: str, known: tuple[str, ...]) -> tuple[st
     return None
 
 
+_FIELDS = ("successCondition", "failureCondition")
 _COUNTS = ("active", "failed", "labelSelector", "selector", "succeeded")
 _OF_OBJECTS = frozenset(("apiVersion", "data", "kind", "metadata", "spec", "status"))
+
+
+def at_once(view: View) -> Iterator[Problem]:
+    """A wait for an object that a template writes does not end before the object has a status.
+
+    Source: Argo Workflows, matchConditions: a failure takes one comparison, a success all, of which there may be none.
+    """
+    for template in view.templates:
+        resource: Object = template.data.get("resource") or {}
+        if resource.get("action") not in ("create", "apply", "replace"):
+            continue
+        path = (*template.path, "resource")
+        success, failure = (string(resource, field) for field in _FIELDS)
+        if failure and not success:
+            alone = FailureAlone(
+                "failureCondition", "successCondition", "successCondition: status.succeeded == 1"
+            )
+            yield Problem((*path, "failureCondition"), alone, on_key=True)
+        for field, text, every in zip(_FIELDS, (success, failure), (True, False), strict=True):
+            try:
+                asked = conditions(text) if text and "{{" not in text else ()
+            except GrammarError:
+                continue  # which is reported with other conditions
+            for one in true_of_nothing(asked, every=every):
+                if one.key.startswith("status."):
+                    written = text[one.start : one.end]
+                    finding = HoldsOfNothing(written, "succeeds" if every else "fails", one.key)
+                    yield Problem((*path, field), finding, part=(one.start, one.end))
 
 
 def endless(view: View) -> Iterator[Problem]:

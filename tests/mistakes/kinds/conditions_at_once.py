@@ -1,6 +1,6 @@
 """Conditions that hold before anything has happened, and one that nobody waits for."""
 
-from flowdsl import manifest, pipeline, resource
+from flowdsl import manifest, pipeline, resource, run
 
 
 @resource("apply", success="status.succeeded == 4", failure="status.failed != 0, status.phase notin (Running)")
@@ -18,8 +18,33 @@ def create() -> None:
     manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "train-"}})
 
 
+@resource("apply", success="status.succeeded == 1, status.failed != 1")
+def one_of_two() -> None:
+    manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}})
+
+
+@resource("apply", success="status.jobStatus == SUCCEEDED", failure="status.jobDeploymentStatus == Failed")
+def ray(image: str) -> None:
+    head = {"template": {"spec": {"containers": [{"name": "head", "image": image}]}}}
+    manifest(
+        {
+            "apiVersion": "ray.io/v1",
+            "kind": "RayJob",
+            "metadata": {"name": f"{run.name}-ray"},
+            "spec": {
+                "entrypoint": "python train.py",
+                "shutdownAfterJobFinishes": True,
+                "ttlSecondsAfterFinished": 0,  # of its cluster: the RayJob itself stays
+                "rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, **head}},
+            },
+        }
+    )
+
+
 @pipeline
 def nightly() -> None:
     train()
     forget()
     create()
+    one_of_two()
+    ray("ray:2")

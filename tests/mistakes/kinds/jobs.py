@@ -32,26 +32,7 @@ def distribute(image: str) -> None:
     )
 
 
-@resource("apply", success="status.jobStatus == SUCCEEDED", failure="status.jobDeploymentStatus == Failed")
-def ray(image: str) -> None:
-    head = {"template": {"spec": {"containers": [{"name": "head", "image": image}]}}}
-    manifest(
-        {
-            "apiVersion": "ray.io/v1",
-            "kind": "RayJob",
-            "metadata": {"name": f"{run.name}-ray"},
-            "spec": {
-                "entrypoint": "python train.py",
-                "shutdownAfterJobFinishes": True,
-                "ttlSecondsAfterFinished": 0,  # of its cluster: the RayJob itself stays
-                "rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, **head}},
-            },
-        }
-    )
-
-
 @pipeline
 def nightly() -> None:
     train()
-    ray("ray:2")
     distribute("trainer:2")
