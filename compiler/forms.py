@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flowdsl.tracing.trace import Loop
+    from flowdsl.values.signature import Signature
 
 
 def tagged(loop: Loop) -> bool:
@@ -230,6 +231,12 @@ def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
         else:
             found.append(Input(port, how, f"{IN}/{port}", how == "key" or port in maybe))
     return found
+
+
+def described(given: Sequence[Input], signature: Signature) -> list[Input]:
+    """The inputs with what the author says of the parameters of their names."""
+    about = {one.name: one.about for one in signature.parameters}
+    return [one if one.kind == "artifact" else one._replace(about=about.get(one.name, "")) for one in given]
 
 
 def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:

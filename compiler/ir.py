@@ -43,7 +43,7 @@ class Question(NamedTuple):
 class Input(NamedTuple):
     """One input of a template; `path` is where a file appears in the pod, `default` makes it optional.
 
-    `asked`: what is shown to the person who is to supply the output of that name.
+    `asked`: what is shown to the person who is to supply the output of that name. `about`: its description.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Input(NamedTuple):
     optional: bool = False
     default: str | None = None
     asked: Question | None = None
+    about: str = ""
 
 
 class Output(NamedTuple):

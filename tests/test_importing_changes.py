@@ -40,6 +40,7 @@ SILENT = {
     r"amounts 0 .* container name": "Argo has a name of its own for it",
     r"defaults 1 .* value": "it needs a run, whatever it is, which is said",
     r"amounts 0 spec volumes 0 secret defaultMode": "it is the default, 0644",
+    r"described 1 spec suspend": "it is the default, false",
 }
 
 

@@ -264,11 +264,11 @@ def _count(loop: ir.Loop) -> str:
 
 
 def _question(one: ir.Input) -> Json:
-    """What the person who is asked sees. Without a default it is empty: Argo would take one as the answer."""
+    """What people see of it. Without a default, a question is empty: Argo would take one as the answer."""
     if one.asked is None:
-        return {}
+        return filled({"description": one.about})
     value = {} if one.default is not None or not one.asked.answered else {"value": ""}
-    return value | filled({"enum": list(one.asked.choices), "description": one.asked.about})
+    return value | filled({"enum": list(one.asked.choices), "description": one.asked.about or one.about})
 
 
 def _optional(optional: bool) -> Json:

@@ -158,8 +158,7 @@ def _arguments(reader: Reader) -> None:
         if one.kind == "parameters":
             made.port = Port(map(as_text, entries(one.said, "enum")))
         reader.usual(made, one)
-        if about := str(one.said.get("description") or ""):
-            made.about = reader.shelf.text(f"{one.name}-description", about)
+        reader.describe(made, one)
         _told(reader, one.name, made.name, (*one.path, "name"))
         reader.parameters[one.name] = made
         reader.main.inputs["workflow" if one.kind == "parameters" else "artifacts", one.name] = made
@@ -234,6 +233,8 @@ def _fed(reader: Reader, one: Entry, alone: bool) -> None:
             reader.looked["parameters"].append(looked)
         reader.usual(found, one)
         reader.parameters[one.name] = found
+    if not alone:
+        reader.describe(found, one)
     reader.main.inputs[one.key] = found
 
 

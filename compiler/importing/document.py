@@ -110,6 +110,8 @@ class Reader(Reading):
             port = Port(shown=read) if one.kind == "parameters" else None
             made = Slot(names.free(parameter(one.name)), port)
             target.inputs[one.key] = made
+            if target.body != "suspend":  # there it is what a person is asked
+                self.describe(made, one)
             made.optional = one.kind == "artifacts" and bool(one.said.get("optional"))
             unsaid = one.kind == "artifacts" and any(where in one.said for where in UNSAID)
             if not unsaid and not has_tags(one.said if one.kind == "artifacts" else one.text):
@@ -125,6 +127,12 @@ class Reader(Reading):
             target.inputs["workflow", needed] = Slot(
                 known, Port(unknown=needed.startswith("."), shown=target.body is not None)
             )
+
+    def describe(self, made: Slot, one: Entry) -> None:
+        """Read the description of a parameter; that of the workflow comes first."""
+        about = str(one.said.get("description") or "")
+        if about and one.kind == "parameters" and not made.about:
+            made.about = self.shelf.text(f"{one.name}-description", about)
 
     def usual(self, made: Slot, one: Entry) -> None:
         """Read the default of an input, or the location of such a file."""

@@ -168,7 +168,9 @@ class Leaf(Scope):
         """The fields of inputs and outputs that a function does not express."""
         found: Json = {}
         for one in ports(self.template, "inputs"):
-            kept = one.said if one.key in self.target.lookups else self._rest(one)
+            kept = {**one.said} if one.key in self.target.lookups else self._rest(one)
+            if one.key in self.target.inputs:
+                kept.pop("description", None)
             name = self.target.inputs[one.key].name if one.key in self.target.inputs else one.name
             if kept:
                 found.setdefault("inputs", {}).setdefault(one.kind, []).append({"name": name, **kept})

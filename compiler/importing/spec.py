@@ -27,6 +27,9 @@ def pipeline_options(reader: Reading) -> dict[str, Code]:
     said: dict[str, Code] = {}
     name = str(reader.metadata.pop("name", "") or reader.metadata.pop("generateName", "")).rstrip("-")
     reader.metadata.pop("generateName", None)
+    for holder in (reader.cron, reader.spec):
+        if holder.get("suspend") is False:
+            del holder["suspend"]
     if name and slug(reader.main.name) != name:
         said["name"] = quoted(name)
     say(CRON, reader.cron, said)

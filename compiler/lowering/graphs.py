@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, port_types, ports
+from flowdsl.compiler.forms import (
+    DIGEST,
+    PLAIN,
+    ROWS,
+    Carried,
+    described,
+    handed,
+    inputs,
+    inside,
+    port_types,
+    ports,
+)
 from flowdsl.compiler.lowering.ends import apart, idle, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick_script import PYTHON, pick
@@ -70,6 +81,8 @@ class Graphs:
             for p in signature.parameters
             for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
         ]
+        if not plan.root:  # otherwise the parameters of the run are described
+            ins = described(ins, signature)
         if plan.prefix:  # Argo passes it the parameters of the run
             used = parameters_of(tasks)
             ins = [one for one in ins if one.name in used]

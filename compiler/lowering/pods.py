@@ -16,6 +16,7 @@ from flowdsl.compiler.forms import (
     PLAIN,
     ROWS,
     Form,
+    described,
     inputs,
     port_types,
     ports,
@@ -121,6 +122,7 @@ class Pods:
     def _inputs(self, variant: Variant, kinds: dict[str, t.Type], fixed: dict[str, str]) -> list[ir.Input]:
         """The inputs of a step's template; `fixed` are the paths that its program has for files."""
         ins = [one for port, form in variant.forms for one in inputs(port, form, kinds[port], in_pod=True)]
+        ins = described(ins, variant.step.signature)
         ins = [one._replace(path=fixed[one.name]) if one.path and one.name in fixed else one for one in ins]
         return [*ins, *hidden(bool(variant.placed), variant.counted, None if variant.always else "")]
 

@@ -1,6 +1,7 @@
-"""The pipeline `described`.
+"""The pipelines `described`, `described_nightly`.
 
-Compile it with `flowdsl compile FILE --as template`.
+Compile `described` with `flowdsl compile FILE:described --as template`.
+Compile `described_nightly` with `flowdsl compile FILE:described_nightly`.
 """
 
 from typing import Annotated
@@ -19,8 +20,17 @@ It has a "name", and `fields`.
 
 
 @container(image="busybox:1.37.0")
-def show(object: str, type: str, type_: str) -> None:
+def show(
+    object: Annotated[str, "What is shown."],
+    type: str,
+    type_: Annotated[str, '"short" or "long"'] = "long",
+) -> None:
     command("echo", object, type, type_)
+
+
+@pipeline
+def aside(object: Annotated[str, "What is shown beside it."]) -> None:
+    show(object=object, type="short")
 
 
 @pipeline(
@@ -30,4 +40,15 @@ def show(object: str, type: str, type_: str) -> None:
     },
 )
 def described(name: Annotated[str, NAME_DESCRIPTION] = "first") -> None:
+    aside(object="second")
     show(object=name, type="short", type_="long")
+
+
+@container(image="busybox:1.37.0")
+def say(text: str) -> None:
+    command("echo", text)
+
+
+@pipeline(schedule="0 3 * * *")
+def described_nightly(text: Annotated[str, "Whom it greets."] = "hello") -> None:
+    say(text=text)
