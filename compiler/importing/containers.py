@@ -68,7 +68,7 @@ class Container(Leaf):
     def is_sayable(self) -> bool:
         """Whether variables in its script work for all values; if not, that is reported."""
         text, path = str(self.body.get("source") or ""), (*self.path, "source")
-        kind = scripts.language([str(word) for word in self.body.get("command") or ()])
+        kind = scripts.language([word for word, _ in self._words()])
         return self._is_sayable(undoubled(self.placed(text)), path, kind)
 
     def _is_sayable(self, text: str, path: Path, kind: str) -> bool:
@@ -129,14 +129,18 @@ class Container(Leaf):
             image = f"{image[: tag.start]}{text}{image[tag.end :]}"
         return _UNSET if fault(image) else image
 
-    def _command(self, variables: set[str] | None) -> None:
-        """Read the command, and the script that is passed to it."""
-        self.texts = {}
-        words: list[tuple[str, Path]] = [
+    def _words(self) -> list[tuple[str, Path]]:
+        """The words of its command and arguments, as far as it says them, and their paths."""
+        return [
             (str(word), (*self.path, field, index))
             for field in ("command", "args")
             for index, word in enumerate(self.body.get(field) or ())
         ]
+
+    def _command(self, variables: set[str] | None) -> None:
+        """Read the command, and the script that is passed to it."""
+        self.texts = {}
+        words = self._words()
         if not self.body.pop("command", None):
             self.body["command"] = None
             words.insert(0, (self._entrypoint(), self.path))

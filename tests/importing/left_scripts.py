@@ -287,6 +287,22 @@ def s18(class_: int) -> None:
     command("bash")
 
 
+@container(
+    image="python:3.12-slim",
+    argo={
+        "container": None,
+        "script": {
+            "image": "python:3.12-slim",
+            "command": ["python"],
+            "args": ["-m", "hera.workflows.runner", "-e", "training:main"],
+            "source": "{{inputs.parameters}}",
+        },
+    },
+)
+def s19() -> None:
+    command("true")
+
+
 @pipeline
 def left_scripts(v: int = 3) -> None:
     s0(v=v)
@@ -308,3 +324,4 @@ def left_scripts(v: int = 3) -> None:
     s16()
     s17_ = s17(v=v)
     s18.options(after=[s17_])(class_=v)
+    s19()
