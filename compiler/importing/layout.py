@@ -108,20 +108,28 @@ def block(text: str, indent: str, prefix: str = "") -> str:
     """A text of several lines as a triple-quoted string, indented like the code around it."""
     inner = f"{indent}{_STEP}"
     lines = "".join(f"{inner}{line}\n" if line.strip() else "\n" for line in text.split("\n"))
-    if not prefix and "\\" in lines and '"""' not in lines and _PLAIN.fullmatch(lines.replace("\\", "")):
-        return f'r"""\n{lines}{indent}"""'
-    return f'{prefix}"""\n{_in_lines(lines)}{indent}"""'
+    quotes = _quotes(lines)
+    if not prefix and "\\" in lines and quotes not in lines and _PLAIN.fullmatch(lines.replace("\\", "")):
+        return f"r{quotes}\n{lines}{indent}{quotes}"
+    return f"{prefix}{quotes}\n{_in_lines(lines, quotes)}{indent}{quotes}"
 
 
 def exactly(text: str) -> str:
     """A text of several lines as a triple-quoted string without added indentation."""
-    return f'"""\\\n{_in_lines(text)}"""'
+    quotes = _quotes(text)
+    return f"{quotes}\\\n{_in_lines(text, quotes)}{quotes}"
 
 
-def _in_lines(text: str) -> str:
+def _quotes(text: str) -> str:
+    """The quotes around a text of several lines: those that it does not contain, if it contains only one kind."""
+    return "'''" if '"""' in text and "'''" not in text else '"""'
+
+
+def _in_lines(text: str, quotes: str) -> str:
     escaped = "".join(sign if sign in "\n\t" else _ESCAPED.get(sign, sign) for sign in text)
-    escaped = escaped.replace('"""', '\\"\\"\\"')
-    return f'{escaped[:-1]}\\"' if escaped.endswith('"') else escaped
+    quote = quotes[0]
+    escaped = escaped.replace(quotes, f"\\{quote}" * 3)
+    return f"{escaped[:-1]}\\{quote}" if escaped.endswith(quote) else escaped
 
 
 def flat(code: Code) -> str:

@@ -30,18 +30,18 @@ def shell(who: str) -> str:
     argo={"script": {"env": [{"name": "FOLDER", "value": "$(BASE)/raw"}]}},
 )
 def program(who: str, words: str, workflow_who: str, width: int) -> None:
-    source = """
+    source = r'''
         import ast
         import os
         import json
         greeting = ("hello " + os.environ["WHO"] + "!")
-        parts = [os.environ["WHO"], (r'\\d' + os.environ["WHO"])]
+        parts = [os.environ["WHO"], (r'\d' + os.environ["WHO"])]
         for word in ast.literal_eval(os.environ["WORDS"]):
             print(f"{len(word)} {os.environ['WHO']}", (os.environ["WHO"] + "-" + os.environ["WHO_2"]))
-            print((\"\"\"two
-            \"\"\" + os.environ["WHO"] + \"\"\" lines\"\"\"), greeting, parts, json.loads(os.environ["WORDS"]), word)
+            print(("""two
+            """ + os.environ["WHO"] + """ lines"""), greeting, parts, json.loads(os.environ["WORDS"]), word)
             print(f"{ ast.literal_eval(os.environ['WIDTH']) + 1 } {{{word}}} {word:>{os.environ['WIDTH']}}")
-    """
+    '''
     command(
         "python3",
         "-u",
