@@ -6,7 +6,7 @@ of the two the cluster puts first when cards are scarce.
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from flowdsl import GPU, Volume, command, container, output, pipeline, step
 
@@ -54,7 +54,7 @@ def nightly(epochs: int = 30, most: float = 0.4) -> Path:
 
 
 @pipeline(priority="production-high", timeout="2h")
-def hotfix(day: str, epochs: int = 3, most: float = 0.5) -> Path:
+def hotfix(day: Annotated[str, "a folder of days, 2026-05-01"], epochs: int = 3, most: float = 0.5) -> Path:
     on_new = train.options(gpu=NEW, node={"pool": "reserved"}, where="zone in (eu-1a, eu-1b) and not spot")
     trained = on_new(CLICKS / f"days/{day}", epochs)
     return judge(trained.model, trained.loss, most)
