@@ -115,11 +115,17 @@ class _Checker:
                 return ANY  # expr-lang knows no types here, nor checks the arguments
             case t.Unary(operator, operand):
                 found = inner(operand)
-                return BOOL if operator == "!" else found if found in _NUMBERS else ANY
+                if found not in (ANY, *((BOOL,) if operator == "!" else _NUMBERS)):
+                    words = f"invalid operation: {operator} (mismatched type {shown(found)})"
+                    raise Mismatch(words, node)
+                return BOOL if operator == "!" else found
             case t.Binary(_, left, right):
                 return _binary(node, inner(left), inner(right))
             case t.Conditional(condition, yes, no):
-                inner(condition)
+                found = inner(condition)
+                if found not in (ANY, BOOL):
+                    words = f"non-bool expression (type {shown(found)}) used as condition"
+                    raise Mismatch(words, condition)
                 return _same((inner(yes), inner(no)))
             case t.Let(name, value, body):
                 return self.of(body, {**bound, name: inner(value)}, element, pointers)
@@ -201,10 +207,7 @@ def _sliced(node: t.Slice, of: Type, limit: Type) -> None:
 
 def _binary(node: t.Binary, left: Type, right: Type) -> Type:
     operator = node.operator
-    wanted = BOOL if operator in ("&&", "||") else INT if operator == ".." else ANY
-    if (wanted and not {left, right} <= {ANY, wanted}) or (
-        operator in ("==", "!=") and not _comparable(left, right)
-    ):
+    if not (_comparable(left, right) if operator in ("==", "!=") else _fitting(operator, left, right)):
         words = f"invalid operation: {operator} (mismatched types {shown(left)} and {shown(right)})"
         raise Mismatch(words, node, left, right)
     if operator == "in" and right == MAP and left not in (ANY, STRING):
@@ -233,10 +236,43 @@ _SUMS: dict[tuple[str, Type, Type], Type] = {
     ("-", TIME, TIME): DURATION,
     ("-", TIME, DURATION): TIME,
     ("-", DURATION, DURATION): DURATION,
-    ("*", DURATION, INT): DURATION,
-    ("*", INT, DURATION): DURATION,
+    ("*", DURATION, DURATION): DURATION,
+    **{("*", DURATION, number): DURATION for number in _NUMBERS},
+    **{("*", number, DURATION): DURATION for number in _NUMBERS},
 }
 """The result types of `+`, `-` and `*` for other values than numbers."""
+
+
+_OPERANDS: dict[str, tuple[Type, ...]] = {
+    **dict.fromkeys(("+", *t.COMPARISONS), (*_NUMBERS, STRING, TIME, DURATION)),
+    "-": (*_NUMBERS, TIME, DURATION),
+    "*": (*_NUMBERS, DURATION),
+    **dict.fromkeys(("/", "**", "^"), _NUMBERS),
+    **dict.fromkeys(("%", ".."), (INT,)),
+    **dict.fromkeys(("&&", "||"), (BOOL,)),
+    **dict.fromkeys(("matches", "contains", "startsWith", "endsWith"), (STRING,)),
+}
+"""The types that an operator takes; both sides are of the same type, or in `_SUMS`, or numbers."""
+
+
+def _fitting(operator: str, left: Type, right: Type) -> bool:
+    """Whether an operator other than `==` and `!=` takes values of two types."""
+    if operator == "in":
+        return (
+            right[:1] in (ANY, MAP, LIST)
+            or (right == STRING and not left)
+            or (right == TIME and left in (ANY, STRING))  # a struct, whose fields have names
+        )
+    taken = _OPERANDS.get(operator)
+    if taken is None:
+        return True
+    if not left or not right:
+        return (left or right) in (ANY, *taken)
+    if left in _NUMBERS and right in _NUMBERS:
+        return left in taken and right in taken
+    if operator in ("+", "-", "*"):
+        return (operator, left, right) in _SUMS
+    return left == right and left in taken
 
 
 def _comparable(left: Type, right: Type) -> bool:

@@ -392,7 +392,8 @@ class _Kinds(Findings):
         """How to convert two sides of different kinds to the same kind."""
         text, other = (node.left, node.right) if one == "text" else (node.right, node.left)
         if "text" not in (one, two) or {"list", "map"} & {one, two}:
-            return "compare values of one kind"
+            compares = node.operator in ("==", "!=", *t.COMPARISONS)
+            return f"{'compare' if compares else 'give it'} values of one kind"
         if isinstance(other, t.Literal):
             return f"write `'{self.shown(other)}'` in quotes"
         if "flag" in (one, two):
