@@ -17,7 +17,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
 from flowdsl.values.expr import (
     Attempt,
-    Best,
+    BestRow,
     Cell,
     Const,
     Either,
@@ -163,7 +163,7 @@ _FAILURES = (
 )
 
 
-def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) -> str:
+def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | BestRow) -> str:
     """The formula for the text of a reference."""
     match expr:
         case Out(task, name, _, variable):
@@ -185,42 +185,29 @@ def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | Best) ->
         case Status(task):
             return f"tasks['{task}'].status"
         case Cell(rows, index, name):
-            if rows == index:  # the item is one JSON text
-                return f"fromJSON({raw(rows)})[{literal(name)}]"
-            at = index if isinstance(index, int) else _position(index)
-            return f"fromJSON({raw(rows)})[{at}][{literal(name)}]"
-        case Best():
+            at = _position(index) if isinstance(index, Item) else index
+            row = f"fromJSON({raw(rows)})" if at is None else f"fromJSON({raw(rows)})[{at}]"
+            return f"{row}[{literal(name)}]"
+        case BestRow():
             return _best(expr)
 
 
-def _best(best: Best) -> str:
-    """The field of the first row with the best metric; NaN, infinities and missing rows do not count.
+def _best(best: BestRow) -> str:
+    """The first row with the best metric; NaN, infinities and missing rows do not count.
 
     Fewer usable rows than required is an error whose text says so: Argo shows the source of the
     expression that failed.
     """
-    rows, metric, usable = _rows_of(best)
-    found = f"filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0]{member(best.name)}"
-    return _if_enough(best, found)
-
-
-def _if_enough(best: Best, then: str) -> str:
-    """A formula to evaluate if there are as many usable rows as required; else an error."""
-    short = literal(f"fewer than {best.minimum} trials of {best.task} returned a usable {best.metric}")
-    if best.minimum == 1:
-        short = literal(f"no trial of {best.task} returned a usable {best.metric}")
-    return f"(len({_rows_of(best)[2]}) < {best.minimum} ? fromJSON({short}) : {then})"
-
-
-def _rows_of(best: Best) -> tuple[str, str, str]:
-    """The formulas for the rows, for the metric of one of them, and for the rows with a usable metric."""
-    assert best.rows is not None
     rows = f"fromJSON({raw(best.rows)})"
     output, *fields = best.metric.split(".")
     metric = f"asFloat(#{member(output)})"
     if fields:
         metric = f"fromJSON(#{member(output)}){''.join(map(member, fields))}"
-    return rows, metric, f"filter({rows}, abs({metric}) < asFloat('Inf'))"
+    usable = f"filter({rows}, abs({metric}) < asFloat('Inf'))"
+    few = f"fewer than {best.minimum} trials" if best.minimum > 1 else "no trial"
+    short = literal(f"{few} of {best.rows.task} returned a usable {best.metric}")
+    found = f"toJSON(filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0])"
+    return f"len({usable}) < {best.minimum} ? fromJSON({short}) : {found}"
 
 
 def member(name: str) -> str:
@@ -233,7 +220,7 @@ def raw(expr: Expr) -> str:
     match expr:
         case Const(value, kind):
             return literal(encode(value, kind))
-        case Out() | Param() | Item() | RunField() | Attempt() | Status() | Cell() | Best():
+        case Out() | Param() | Item() | RunField() | Attempt() | Status() | Cell() | BestRow():
             return ref(expr)
         case Either(choices, kind):
             return _either(choices, kind)
@@ -395,8 +382,6 @@ def formula(expr: Expr) -> str:
             last = f"{items.value - 1}" if isinstance(items, Const) else f"{length(items)}-1"
             place = " + ".join([*map(raw, outer), "'/'", "string(#)"])
             return f"filter(0..{last}, not(({place}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
-        case Op("too few", (Best() as best,)):
-            return _if_enough(best, "false")
         case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
             # Argo would continue with an infinity.
             divisor = _operand(right)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler import ir
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.values.expr import (
-    Best,
     Cell,
     Const,
     Either,
@@ -25,7 +24,7 @@ from flowdsl.values.expr import (
 from flowdsl.values.types import JSON
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 WIDEST = 60
 """The maximum number of characters of a condition that are shown."""
@@ -106,10 +105,17 @@ def _body(templates: dict[str, ir.Template], name: str) -> ir.Graph:
 def _graph(
     templates: dict[str, ir.Template], graph: ir.Graph, head: str
 ) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
-    tasks = [task for task in graph.tasks if not _idle(templates, task)]
+    idle = {task.name: task.before for task in graph.tasks if _idle(templates, task)}
+    tasks = [task for task in graph.tasks if task.name not in idle]
     nodes = tuple(_node(templates, task, head) for task in tasks)
-    edges = tuple((head + before, head + task.name) for task in tasks for before in task.before)
-    return nodes, edges
+    edges = ((before, task.name) for task in tasks for before in _shown(task.before, idle))
+    return nodes, tuple((head + before, head + after) for before, after in dict.fromkeys(edges))
+
+
+def _shown(before: Iterable[str], idle: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """The tasks before another, with those before them in the place of idle ones."""
+    for name in before:
+        yield from _shown(idle[name], idle) if name in idle else (name,)
 
 
 def _idle(templates: dict[str, ir.Template], task: ir.Task) -> bool:
@@ -174,10 +180,10 @@ def _spelled(expr: Expr) -> str:
             return f"{task}.status"
         case Out(task, name, kind):
             return f"{task}{_field('return' if name == 'results' and kind == JSON else name)}"
-        case Best(task, name):
-            return f"{task}.best{_field(name)}"
         case Get(of, str() | int() as key):
             return f"{_operand(of)}[{key!r}]"
+        case Cell(Out(str() as task), None, name):
+            return f"{task.removesuffix('-best')}.best{_field(name)}"
         case Cell(rows, int() as index, name):
             return f"{_operand(rows)}[{index}]{_field(name)}"
         case Either((made, Const(value))) if not value or value != value:

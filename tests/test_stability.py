@@ -300,16 +300,11 @@ class Parts:
                 found.add(name)
         return found
 
-    def asking(self, sweeps: set[str]) -> set[str]:
-        """The tasks that were added to get the best trials of sweeps."""
-        return {
-            name for name, task in self.tasks.items() if "inline" in task and task.get("depends") in sweeps
-        }
-
     def before(self, tasks: set[str]) -> set[str]:
-        """The tasks that they wait for."""
+        """The tasks that they wait for; of one that picks the best of a sweep, also the sweep."""
         waiting = [self.tasks[name].get("depends", "") for name in tasks & set(self.tasks)]
-        return {one for depends in waiting for one in depends.split(" && ")}
+        found = {one for depends in waiting for one in depends.split(" && ")}
+        return found | {name for name in self.tasks if f"{name}-best" in found}
 
     def mounts(self, templates: set[str]) -> set[str]:
         """The volumes that templates mount."""
@@ -323,12 +318,10 @@ class Parts:
 
 def strangers(before: Parts, after: Parts, change: Change) -> list[str]:
     """The parts that differ, and belong neither to the touched tasks nor to tasks that wait for them."""
-    touched = set(change.touched)
+    touched = set(change.touched) | {f"{name}-best" for name in change.touched}
     allowed: set[Part] = set()
     free: set[str] = set()
-    needed = before.before(touched) | after.before(touched)
     for parts in (before, after):
-        allowed |= {(parts.graphs[name], name) for name in parts.asking(needed)}
         allowed |= {(parts.graphs[name], name) for name in parts.dependants(touched)}
         allowed |= {("volumes", name) for name in parts.mounts(parts.below(touched))}
         if parts.returned & touched:

@@ -361,9 +361,11 @@ def test_why_a_trial_failed_is_said_of_the_step_within_it(
         asked = f"sweep {path} rate=0.3,0.2 --metric max --min-success {bound} --run --name none-{bound}"
         assert flowdsl(shlex.split(asked)) == 1
         out = capsys.readouterr().out
-        assert f"s: {words} of sweep returned a usable return\n" in out
+        assert f"sweep-best  Error      0.0s  {words} of sweep returned a usable return\n" in out
         assert flowdsl(shlex.split(f"get none-{bound}")) == 0
-        assert f"Message:   {words} of sweep returned a usable return\n" in capsys.readouterr().out
+        assert (
+            f"Message:   sweep-best: {words} of sweep returned a usable return\n" in capsys.readouterr().out
+        )
 
 
 @pytest.mark.parametrize(

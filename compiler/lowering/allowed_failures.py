@@ -11,7 +11,7 @@ from __future__ import annotations
 from graphlib import TopologicalSorter
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.lowering.ends import idle
+from flowdsl.compiler.lowering.ends import hands_on
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.values.expr import Const, Op, Out, leaves
 
@@ -37,7 +37,7 @@ def borne(templates: list[ir.Template], end: str) -> list[ir.Template]:
     last = next(one for one in templates if one.name in reach.found)
     graphs = [one for one in made if isinstance(one.body, ir.Graph)]
     pods = [one for one in made if not isinstance(one.body, ir.Graph)]
-    return [*graphs, ir.Template(end, (), (), ir.Graph((idle("nothing", last.place),)), last.place), *pods]
+    return [*graphs, hands_on(end, (), last.place), *pods]
 
 
 def _bears(task: ir.Task) -> bool:

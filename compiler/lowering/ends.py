@@ -38,6 +38,18 @@ def idle(name: str, place: Place, after: tuple[str, ...] = ()) -> ir.Task:
     return ir.Task(name, ir.NOTHING, (), place, after, Const(False, BOOL))
 
 
+def hands_on(name: str, arguments: Iterable[ir.Argument], place: Place) -> ir.Template:
+    """A template without a pod that outputs the values of its arguments."""
+    given = tuple(arguments)
+    return ir.Template(
+        name,
+        tuple(ir.Input(one.name, "parameter") for one in given),
+        tuple(ir.Output(one.name, "parameter", value=Param(one.name, one.type)) for one in given),
+        ir.Graph((idle("nothing", place),)),
+        place,
+    )
+
+
 def apart(name: str, taken: Collection[str]) -> str:
     """The name, or one derived from it that no task has."""
     while name in taken:

@@ -8,7 +8,7 @@ from flowdsl.compiler.forms import File, Form, Gathered, Parts, part_types, port
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.pipeline import PipelineDef
 from flowdsl.values import types as t
-from flowdsl.values.expr import Best, Cell, Const, Either, Expr, Join, Op, Out
+from flowdsl.values.expr import Cell, Const, Either, Expr, Join, Op, Out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ def _behind(value: Expr, graph: GraphPlan) -> Iterator[Folder]:
                 yield from _behind(one, graph)
         case Join((one,)) if not isinstance(one, str):
             yield from _behind(one, graph)
-        case Cell(Out(task) | Either((Out(task), *_)), _, name) | Best(task, name) | Out(task, name):
+        case Cell(Out(task) | Either((Out(task), *_)), _, name) | Out(task, name):
             maker = next((one for one in graph.calls if task in (one.name, one.best)), None)
             if maker is None:
                 raise Elsewhere

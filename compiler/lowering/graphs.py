@@ -17,10 +17,10 @@ from flowdsl.compiler.forms import (
     port_types,
     ports,
 )
-from flowdsl.compiler.lowering.ends import apart, idle, musts, parameters_of
+from flowdsl.compiler.lowering.ends import apart, hands_on, musts, parameters_of
 from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick_script import PYTHON, pick
-from flowdsl.compiler.lowering.plans import STATUS
+from flowdsl.compiler.lowering.plans import ROW, STATUS
 from flowdsl.compiler.lowering.pods import hidden
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import patch
@@ -31,7 +31,7 @@ from flowdsl.run import OUTCOME
 from flowdsl.step import StepDef
 from flowdsl.values import types as t
 from flowdsl.values.expr import (
-    Best,
+    BestRow,
     Cell,
     Const,
     Either,
@@ -121,49 +121,52 @@ class Graphs:
             return found, None
         template = self.variants.names.name(task, f"{task} of {self._within(plan)}")
         place = Definition(plan.owner.code)
-        names = [(one.name, one.type) for one in computed]
-        self.written.templates.append(
-            ir.Template(
-                template,
-                tuple(ir.Input(port, "parameter") for port, _ in names),
-                tuple(ir.Output(port, "parameter", value=Param(port, typed)) for port, typed in names),
-                ir.Graph((idle("nothing", place),)),
-                place,
-            )
-        )
-        own = [call.name for call in plan.calls] + [call.best for call in plan.calls if call.picked]
+        self.written.templates.append(hands_on(template, computed, place))
+        own = [call.name for call in plan.calls] + [call.best for call in plan.calls if call.best]
         read = {getattr(leaf, "task", None) for one in computed for leaf in leaves(one.value)}
         after = tuple(name for name in own if name in read)
         return found, ir.Task(task, template, tuple(computed), place, after)
 
     def _tasks(self, graph: GraphPlan, plan: CallPlan) -> list[ir.Task]:
         tasks = [self._task(graph, plan)]
-        if plan.picked:
-            rows = ir.Argument("rows", "parameter", Out(plan.name, "results", t.JSON), t.JSON)
-            template = self._picker(graph, plan)
-            tasks.append(ir.Task(plan.best, template, (rows,), plan.call.site, (plan.name,), plan.condition))
-        if plan.few is not None:
-            own = apart(f"{plan.name}-too-few", [one.name for one in graph.calls])
-            tasks.append(ir.Task(own, ir.NOTHING, (), plan.call.site, (plan.name,), plan.few))
+        if plan.best:
+            tasks.append(self._pick(graph, plan))
         return tasks
 
-    def _picker(self, graph: GraphPlan, plan: CallPlan) -> str:
-        """The template that picks the best of very many rows."""
+    def _pick(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
+        """The task that picks the best row: by an expression, or of very many by a pod.
+
+        An expression that fails in the argument of a task fails the task; see `_outputs`.
+        """
+        loop = plan.call.loop
+        assert loop is not None
+        assert loop.objective is not None
+        name = self.variants.names.name(plan.best, f"pick {self._within(graph)} {plan.name}")
+        rows = Out(plan.name, "results", t.JSON)
+        if plan.large:
+            self._picker(name, plan)
+            given = ir.Argument("rows", "parameter", rows, t.JSON)
+        else:
+            best = BestRow(rows, loop.objective.metric, loop.objective.goal, loop.minimum, t.JSON)
+            given = ir.Argument(ROW, "parameter", best, t.JSON)
+            self.written.templates.append(hands_on(name, (given,), plan.call.site))
+        return ir.Task(plan.best, name, (given,), plan.call.site, (plan.name,), plan.condition)
+
+    def _picker(self, name: str, plan: CallPlan) -> None:
+        """Write the template that picks the best of very many rows."""
         call = plan.call
         assert call.loop is not None
         assert call.loop.objective is not None
-        name = self.variants.names.name(plan.best, f"pick {self._within(graph)} {plan.name}")
         image = PYTHON
         if isinstance(call.target, StepDef) and call.target.kind == "python":
             image = self.variants.setting(call).environment.image or PYTHON
         objective = call.loop.objective
-        source = pick(plan.name, objective.metric, objective.goal, call.loop.minimum, list(plan.picked))
+        source = pick(plan.name, objective.metric, objective.goal, call.loop.minimum)
         pod = ir.Pod((Const("python3", t.TEXT),), source, (), ())
-        outputs = tuple(ir.Output(out, "parameter", f"{OUT}/{out}") for out in plan.picked)
+        outputs = (ir.Output(ROW, "parameter", f"{OUT}/{ROW}"),)
         rows = ir.Input("rows", "text", f"{IN}/rows")
         asked = ir.Settings(environment=ir.Environment(image))
         self.written.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, settings=asked))
-        return name
 
     def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
         call = plan.call
@@ -377,7 +380,7 @@ def _of_type(value: Expr, kind: t.Type) -> Expr:
 
 def _may_fail(value: Expr) -> bool:
     match value:
-        case Best() | Cell() | Get():
+        case Cell() | Get():
             return True
         case Op("/", (_, divisor)) if not (isinstance(divisor, Const) and divisor.value):
             return True

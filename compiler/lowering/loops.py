@@ -164,8 +164,8 @@ class Loops:
             # Argo escapes the texts in a map; a single JSON text per item is passed unchanged.
             whole = Item("", t.JSON)
             plan.items = tuple(encode(row, t.JSON) for row in texts)
-            fields = {name: Cell(whole, whole, name, kinds[name]) for name in names}
-            fields[INDEX] = Cell(whole, whole, number, t.TEXT)
+            fields = {name: Cell(whole, None, name, kinds[name]) for name in names}
+            fields[INDEX] = Cell(whole, None, number, t.TEXT)
             points = points and points._replace(whole=True)
         if points is not None:
             plan.points, plan.items, plan.over = points, None, Param(POINTS, t.JSON)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from flowdsl.compiler.lowering.plans import ROW
 from flowdsl.compiler.ports import IN, OUT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PYTHON = "python:3.12-slim"
 """The image of flowdsl's own scripts where none is specified."""
@@ -16,7 +12,6 @@ _SOURCE = '''\
 import json, math, os, sys
 
 METRIC, BEST, MINIMUM = {metric!r}, {goal}, {minimum}
-OUTPUTS = {outputs!r}
 
 
 def metric(row):
@@ -42,20 +37,19 @@ if len(usable) < MINIMUM:
 best = BEST(sorted(usable, key=number), key=metric)
 print(f"the best {{METRIC}} of {{len(usable)}} trials is {{metric(best)}}")
 os.makedirs("{out}", exist_ok=True)
-for name in OUTPUTS:
-    with open(os.path.join("{out}", name), "w", encoding="utf-8", newline="") as file:
-        file.write(best[name])
+with open("{out}/{row}", "w", encoding="utf-8") as file:
+    json.dump(best, file)
 '''
 
 
-def pick(task: str, metric: str, goal: str, minimum: int, outputs: Sequence[str]) -> str:
+def pick(task: str, metric: str, goal: str, minimum: int) -> str:
     """The source of the script: picks the usable row with the best metric, the first of equal ones."""
     return _SOURCE.format(
         task=task,
         metric=metric,
         goal=goal,
         minimum=minimum,
-        outputs=list(outputs),
         rows=f"{IN}/rows",
         out=OUT,
+        row=ROW,
     )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.findings.data import SourceReturned
 from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, in_parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
+from flowdsl.compiler.lowering.ends import apart
 from flowdsl.compiler.lowering.loops import Loops
 from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared, is_distributed
-from flowdsl.compiler.lowering.required_best import unjudged
 from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
@@ -134,25 +134,18 @@ class _Graph:
         self.waited = frozenset(_waited(graph))
 
     def run(self) -> None:
+        taken = frozenset(self.names.values())
         for call in self.graph.calls:
-            plan = CallPlan(call, self.names[id(call)])
+            name = self.names[id(call)]
+            sweep = call.loop is not None and call.loop.objective is not None
+            plan = CallPlan(call, name, apart(f"{name}-best", taken) if sweep else "")
             self.plan.calls.append(plan)
             self.plan.by_call[id(call)] = plan
             self._call(plan)
         self._result()
-        for plan in unjudged(self.plan):
-            self._judge(plan)
-
-    def _judge(self, plan: CallPlan) -> None:
-        """Find the best of a sweep, in a task that runs nothing, or for very many trials in the one that picks it."""
-        loop = plan.call.loop
-        assert loop is not None
-        assert loop.objective is not None
-        metric = loop.objective.metric.partition(".")[0]
-        best = self.resolver.resolve(Best(plan.call, metric, t.TEXT), plan.call.region)
-        if isinstance(best, Best):
-            few = Op("too few", (best,), t.BOOL)
-            plan.few = few if plan.condition is None else Op("&", (plan.condition, few), t.BOOL)
+        for call in self.graph.calls:
+            if call.loop is not None and call.loop.objective is not None:
+                self.resolver.compared(call, call.loop.objective.metric)
 
     def _call(self, plan: CallPlan) -> None:
         call = plan.call

@@ -37,10 +37,12 @@ FOLDER = "folder"
 """For a loop over a list with files, the port with its folder; the rows are in the parameter itself."""
 
 LARGE = 500
-"""Number of rows of a loop above which a separate step picks the best.
+"""Number of rows of a loop above which a pod picks the best.
 
 The expression that finds the best compares every row with every row; it was tested with 500.
 """
+ROW = "row"
+"""The output of the task that picks the best row of a sweep."""
 
 
 class CallPlan:
@@ -51,16 +53,15 @@ class CallPlan:
         "arguments",
         "around",
         "beside",
+        "best",
         "call",
         "condition",
         "ended",
-        "few",
         "inner",
         "items",
         "listed",
         "name",
         "over",
-        "picked",
         "placed",
         "points",
         "store",
@@ -68,9 +69,10 @@ class CallPlan:
         "taken",
     )
 
-    def __init__(self, call: Call, name: str) -> None:
+    def __init__(self, call: Call, name: str, best: str) -> None:
         self.call = call
         self.name = name
+        self.best = best  # of a sweep: the task that picks the best row, and fails if there is none
         self.arguments: dict[str, Carried] = {}  # what the task is passed
         self.inner: dict[str, Carried] = {}  # of a loop: what each item is passed, seen inside the loop
         self.items: tuple[object, ...] | None = None
@@ -82,10 +84,8 @@ class CallPlan:
         self.placed: set[str] = set()  # outputs whose files have a fixed location: a key or a path
         self.listed: set[str] = set()  # outputs whose lists of files a loop iterates over
         self.taken: set[tuple[str, Taken]] = set()  # outputs that Argo extracts values from
-        self.picked: dict[str, None] = {}  # what a separate task outputs of the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
-        self.few: Expr | None = None  # of a sweep: an error if too few trials are usable, else false
         self.after: dict[str, None] = {}
         self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 
@@ -105,11 +105,6 @@ class CallPlan:
         loop = self.call.loop
         items = loop.rows if loop is not None and loop.learnt is not None else self.items
         return items is not None and len(items) > LARGE
-
-    @property
-    def best(self) -> str:
-        """The name of the task that picks the best row."""
-        return f"{self.name}-best"
 
     def form(self, name: str) -> Form:
         """The form of an output of the call."""

@@ -23,7 +23,7 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.lowering.choices import ended_around, may_have_failed
 from flowdsl.compiler.lowering.loop_lists import listed
 from flowdsl.compiler.lowering.marks import of_run
-from flowdsl.compiler.lowering.plans import STATUS
+from flowdsl.compiler.lowering.plans import ROW, STATUS
 from flowdsl.compiler.placing import INDEX
 from flowdsl.pipeline import PipelineDef
 from flowdsl.step import StepDef
@@ -93,7 +93,7 @@ class Resolver:
                     return Either((made, Const([], t.JSON)), t.JSON)
                 return made
             case Best(Call() as task, name, kind):
-                return self._best(task, name, kind)
+                return Cell(Out(self.plan.by_call[id(task)].best, ROW, t.JSON), None, name, kind)
             case Either(choices, kind, part):
                 return self._choices(choices, kind, region, part)
             case Status(Call(may_fail=True) as task, kind):
@@ -153,20 +153,6 @@ class Resolver:
         folder = self.resolve(Out(rows.task, rows.name, rows.type), region)
         return Join((folder, "/", cell.changed(type=t.TEXT)))
 
-    def _best(self, sweep: Call, name: str, kind: t.Type) -> Expr:
-        """An output of the best trial of a sweep: for very many trials, the output of a separate task."""
-        loop, maker = sweep.loop, self.plan.by_call[id(sweep)]
-        assert loop is not None
-        assert loop.objective is not None
-        metric = loop.objective.metric
-        if "." in metric:
-            self._take([(sweep, metric.partition(".")[0])], "finite")
-        if maker.large:
-            maker.picked[name] = None
-            return Out(maker.best, name, kind)
-        rows = Out(maker.name, "results", t.JSON)
-        return Best(maker.name, name, kind, rows, metric, loop.objective.goal, loop.minimum)
-
     def _items(self, loop: Call, items: Expr, region: Region | None) -> Expr:
         """The number of items of a loop, or a list of that length: of a list with files what the loop iterates over."""
         walked = self.plan.by_call[id(loop)].arguments
@@ -187,6 +173,12 @@ class Resolver:
             self._take(_origins(part, t.holds_whole), "exact")
         if t.holds_float(part.of.type):
             self._take(_origins(part.of, t.holds_float), "finite")
+
+    def compared(self, sweep: Call, metric: str) -> None:
+        """Note that Argo compares the metric of a sweep, which it extracts if that is in a dict or record."""
+        output, _, within = metric.partition(".")
+        if within:
+            self._take([(sweep, output)], "finite")
 
     def _take(self, origins: Iterable[tuple[Call | str, str]], how: Taken) -> None:
         holds = t.holds_whole if how == "exact" else t.holds_float
@@ -361,7 +353,7 @@ class Resolver:
         for leaf in leaves(expr):
             if isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in self.names:
                 maker = self.plan.by_call.get(id(leaf.task)) if isinstance(leaf, Best) else None
-                found.append(maker.best if maker is not None and maker.large else self.names[id(leaf.task)])
+                found.append(self.names[id(leaf.task)] if maker is None else maker.best)
         return found
 
 

@@ -91,10 +91,10 @@ class Get(Node):
 
 
 class Cell(Node):
-    """One output of one item of an earlier loop: text, encoded as by the step."""
+    """One output of one item of an earlier loop: text, encoded as by the step; no `index`: `rows` is the item."""
 
     rows: Expr
-    index: Item | int
+    index: Item | int | None
     name: str
     type: Type
 
@@ -149,15 +149,21 @@ class Rows(Node):
 
 
 class Best(Node):
-    """One output of the best trial of a sweep; the IR also contains its rows and the criterion."""
+    """One output of the best trial of a sweep; in the IR it is an output of the task that picks the trial."""
 
-    task: Call | str
+    task: Call
     name: str
     type: Type
-    rows: Expr | None = None
-    metric: str = ""
-    goal: str = ""
-    minimum: int = 1
+
+
+class BestRow(Node):
+    """The outputs of the best trial of a sweep, only in the IR: one of its rows, as JSON."""
+
+    rows: Out
+    metric: str
+    goal: str
+    minimum: int
+    type: Type
 
 
 class Ran(Node):
@@ -212,6 +218,7 @@ Expr = (
     | Either
     | Rows
     | Best
+    | BestRow
     | Ran
     | Status
     | InPod
@@ -220,7 +227,7 @@ Expr = (
 )
 
 _LEAVES = frozenset(
-    {Const, Held, Out, Param, Item, RunField, Attempt, Rows, Ran, Status, InPod, Checkpoint, Poison}
+    {Const, Held, Out, Param, Item, RunField, Attempt, Rows, Best, Ran, Status, InPod, Checkpoint, Poison}
 )
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
@@ -242,7 +249,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (path,)
         case Stored(_, _, texts):
             return texts
-        case Best(_, _, _, rows) if rows is not None:
+        case BestRow(rows):
             return (rows,)
         case Either(choices):
             return choices
@@ -304,7 +311,7 @@ def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             return expr.changed(texts=new)
         case Either():
             return expr.changed(choices=new)
-        case Best():
+        case BestRow():
             return expr.changed(rows=new[0])
         case _:
             return expr

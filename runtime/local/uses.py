@@ -36,7 +36,7 @@ def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
     uses = list(reached(templates, spec))
     found = {use.task: use.template for use in uses}
     for use in uses:
-        for one in called(use.template):
+        for one in _that_may_run(use.template):
             if "{{" not in str(one.get("template", "")):
                 with suppress(ArgoError):  # reported where it is checked what can run here
                     found.setdefault(str(one.get("name", "")), templates.resolve(use.base, one)[1])
@@ -87,13 +87,18 @@ def reached(
             continue
         seen.add(key)
         yield Use(task or str(template.get("name", "")), template, found)
-        for one in called(template):
+        for one in _that_may_run(template):
             own = str(one.get("name", ""))
             waiting.append((own, one, found))
             hooks: Iterable[Json] = part(one, "hooks").values()
             waiting.extend((own, hook, found) for hook in hooks)
             if one.get("onExit"):
                 waiting.append((own, {"template": one["onExit"]}, found))
+
+
+def _that_may_run(template: Json) -> Iterator[Json]:
+    """The tasks or steps of a template, without those that others only depend on."""
+    return (one for one in called(template) if one.get("when") != "false")
 
 
 def the_step(task: str) -> str:

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
         (["-p", "n=1", "-p", "n=2"], "-p n is given twice"),
         (["--fake", "prepair=1"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
         (["--fake", "prepair=abc"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),
-        (["--fake", "x=1"], "no step `x`; there are search, base, runs, never, publish, attempt\n"),
+        (
+            ["--fake", "x=1"],
+            "no step `x`; there are search, base, runs, runs-best, never, publish, attempt\n",
+        ),
         (["--fake", "attempt=1"], "it has several outputs: --fake attempt.loss=... --fake attempt.model=..."),
         (["--fake", "attempt.los=1"], "`attempt` has no output `los`; did you mean `loss`?"),
         (["--fake", "attempt.model=pipeline.py"], "the output `loss` needs a value too"),

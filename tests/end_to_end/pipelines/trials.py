@@ -133,9 +133,9 @@ def unused() -> None:
 
 @pipeline
 def clashing() -> None:
-    """A step with the name of the node that asks for the best."""
+    """A step with the name of the task that picks the best."""
     sweep(number, over={"point": [-1.0, -2.0]}, objective=maximize())
-    number.options(name="number-too-few")(4.0)
+    number.options(name="number-best")(4.0)
 
 
 @pipeline
