@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.tree import is_description
 from flowdsl.diagnostic import AGAIN, Diagnostic, Related
 from flowdsl.grammar.regex import regex
 from flowdsl.places.place import Argument, Definition, Site
@@ -99,7 +100,7 @@ def _exact(place: Place, manifest: Manifest, path: Path, traces: Iterable[Trace]
     """
     name = _parameter(manifest, path)
     if isinstance(place, Definition) and place.name is None and name is not None:
-        return place._replace(name=name, part="default")
+        return place._replace(name=name, part="annotation" if is_description(path) else "default")
     if isinstance(place, Definition) and place.name is None and (port := _output(manifest, path)) is not None:
         return place._replace(name="return", part=_part(place.code, port, traces))
     if not isinstance(place, Site):
@@ -114,8 +115,8 @@ def _exact(place: Place, manifest: Manifest, path: Path, traces: Iterable[Trace]
 
 
 def _parameter(manifest: Manifest, path: Path) -> str | None:
-    """The name of the argument that a path leads to: `... arguments parameters 0 value`."""
-    if path[-4:-2] != ("arguments", "parameters"):
+    """The name of the argument that a path leads to, `... arguments parameters 0 value`, or of what it describes."""
+    if path[-4:-2] != ("arguments", "parameters") and not is_description(path):
         return None
     node: Any = manifest.body
     for key in path[:-1]:

@@ -46,6 +46,11 @@ def is_list(node: object) -> TypeGuard[list[Any]]:
     return isinstance(node, list)
 
 
+def is_description(path: Path) -> bool:
+    """Whether a path leads to what people read about a parameter, on which nothing in a run depends."""
+    return path[-1:] == ("description",) and path[-3:-2] == ("parameters",)
+
+
 def is_number(value: object) -> bool:
     """Whether a value of any type is a number; a bool is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -32,6 +32,7 @@ from flowdsl.compiler.schema.findings import (
     UnknownField,
     WrongType,
 )
+from flowdsl.compiler.tree import is_description
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
@@ -147,11 +148,16 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
 
 def problems(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem]) -> list[Problem]:
     """The findings of the rules without those that result from others, such as findings of the schema."""
-    found = [problem for rule in rules for problem in rule(view)]
+    found = [problem for rule in rules for problem in rule(view) if not _is_idle(problem)]
     if found:
         found = without_followers(view, found, by_schema)
     view.clear()
     return found
+
+
+def _is_idle(problem: Problem) -> bool:
+    """Whether a problem is a doubt about a text that only people read."""
+    return problem.finding.severity != "error" and is_description(problem.path)
 
 
 def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:

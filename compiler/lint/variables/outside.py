@@ -17,7 +17,7 @@ from flowdsl.compiler.lint.variables.unreplaced import certain, is_early, left_o
 from flowdsl.compiler.lint.variables.uses import Spot, expression_use, of_metric, unclosed
 from flowdsl.compiler.lint.workflow.calls import LATE
 from flowdsl.compiler.lint.workflow.passed_values import with_values
-from flowdsl.compiler.tree import entries, inside, string, value_at
+from flowdsl.compiler.tree import entries, inside, is_description, string, value_at
 from flowdsl.grammar.template import ROOTS, only_tag, references, tags
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def workflow_references(view: View) -> Iterator[Problem]:
             if left_open(tag):
                 yield unclosed(path, text, tag)
                 continue
+            if is_description(path):
+                continue  # Argo leaves what it cannot replace
             if tag.kind == "expression":
                 yield from workflow_expression(view, path, tag.body, here, tag.inside)
                 continue
