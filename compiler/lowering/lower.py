@@ -124,7 +124,8 @@ class Lowering:
                 if given.kind == "artifact":
                     artifacts.append((given.name, given.value))
                 else:
-                    parameters.append(ir.Parameter(given.name, text_of(given.value, given.type), one.about))
+                    text = text_of(given.value, given.type)
+                    parameters.append(ir.Parameter(given.name, text, one.about, choices(given.type)))
         return parameters, artifacts
 
     def _cache(self, pipeline: str) -> None:
