@@ -11,6 +11,7 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.diagnostic import together
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.names import parameter_names
 from flowdsl.runtime.documents import claims, workflow_spec
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import valued
@@ -143,7 +144,10 @@ def _settable(signature: Signature) -> dict[str, Parameter]:
 def _parts(name: str, kind: t.Type) -> Iterator[tuple[str, t.Type]]:
     """The parameters of a workflow that one of its pipeline is: of a record with files, one for each part."""
     if isinstance(kind, (t.Record, t.Fixed)) and t.holds_file(kind):
-        for key, inner in t.keyed(kind):
+        parts = t.keyed(kind)
+        nested = any(t.holds_file(one) and not isinstance(t.without_none(one), t.File) for _, one in parts)
+        names = parameter_names([str(key) for key, _ in parts], within=nested)
+        for key, (_, inner) in zip(names, parts, strict=True):
             yield from _parts(f"{name}-{key}", inner)
     else:
         yield name, kind

@@ -200,12 +200,14 @@ class Settings:
     words: tuple[Path, int]
     rates: Rates = field(default_factory=Rates)
     weights: tuple[Path, int] | None = None
+    größe: int = 1
 
 
 @step(image="python:3.12-slim")
 def show(settings: Settings) -> str:
     words, count = settings.words
-    return f"{settings.corpus.read_text()} {settings.rates} {settings.weights} {words.read_text() * count}"
+    text = settings.corpus.read_text()
+    return f"{text} {settings.rates} {settings.weights} {settings.größe} {words.read_text() * count}"
 
 
 @pipeline
@@ -229,9 +231,11 @@ def test_parts_of_a_record_with_files(
         'settings-rates={"rate": 2}',
         "-p",
         "settings-words-1=1",
+        "-p",
+        "settings-gr__e=3",
     )
-    assert "raw Rates(rate=0.1, decay=0.5) None wordswords" in flowdsl(*given).out
-    assert "other Rates(rate=2.0, decay=0.5) None words\n" in flowdsl(*given, *changed).out
+    assert "raw Rates(rate=0.1, decay=0.5) None 1 wordswords" in flowdsl(*given).out
+    assert "other Rates(rate=2.0, decay=0.5) None 3 words\n" in flowdsl(*given, *changed).out
     for value, told in {
         "settings={}": "-p settings-corpus=..., -p settings-words-0=..., -p settings-words-1=...",
         "settings-rates=2": "-p settings-rates=2: `settings-rates` is Rates",
