@@ -10,6 +10,7 @@ import enum
 import fractions
 import pathlib
 import uuid
+from types import FunctionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -23,6 +24,7 @@ from typing import (
     TypedDict,
     TypeVar,
     Union,
+    cast,
 )
 
 import pytest
@@ -30,6 +32,7 @@ from typing_extensions import TypeAliasType
 
 from flowdsl.values import types as t
 from flowdsl.values.lift import fits
+from flowdsl.values.signature import read
 from flowdsl.values.textual import ROWS
 from tests.snippets import HEAD, compile_body, compile_text, marked, plain, whole
 
@@ -659,6 +662,28 @@ def main(k: int = 1) -> Report:
     )
     found = outputs(text, tmp_path)
     assert list(found) == ["best", "pairs", "by_name", "mode"]
+
+
+Described = TypeAliasType("Described", Annotated[float, "by a name"])
+
+
+def test_the_first_text_beside_a_type_describes_a_parameter() -> None:
+    def train(
+        plain: float,
+        at_once: Annotated[float, "at once"],
+        after: Annotated[float, 1, "after a number", "and another text"],
+        named: Described,
+        other: Annotated[float, 1],
+    ) -> None: ...
+
+    told = {name: one.about for name, one in read(cast(FunctionType, train)).by_name.items()}
+    assert told == {
+        "plain": "",
+        "at_once": "at once",
+        "after": "after a number",
+        "named": "by a name",
+        "other": "",
+    }
 
 
 RETURNS = [

@@ -132,8 +132,8 @@ def read(function: FunctionType) -> Signature:
 
 
 def _about(annotation: object) -> str:
-    """The first text beside the type in `Annotated[type, ...]`."""
-    beside: tuple[object, ...] = getattr(annotation, "__metadata__", ())
+    """The first text beside the type in `Annotated[type, ...]`, which may have a name by `type X = ...`."""
+    beside: tuple[object, ...] = getattr(getattr(annotation, "__value__", annotation), "__metadata__", ())
     return next((one for one in beside if isinstance(one, str)), "")
 
 
