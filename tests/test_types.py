@@ -10,7 +10,7 @@ import enum
 import fractions
 import pathlib
 import uuid
-from types import FunctionType
+from types import FunctionType, GenericAlias
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -37,6 +37,7 @@ from flowdsl.values.textual import ROWS
 from tests.snippets import HEAD, compile_body, compile_text, marked, plain, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -684,6 +685,25 @@ def test_the_first_text_beside_a_type_describes_a_parameter() -> None:
         "named": "by a name",
         "other": "",
     }
+
+
+def lazy(meant: Callable[[Any], object]) -> object:
+    """A name as `type X = ...` makes it since Python 3.12: what it stands for is evaluated when it is read."""
+    return type("TypeAliasType", (), {"__value__": property(meant), "__type_params__": ()})()
+
+
+def unknown(_: object) -> object:
+    raise NameError("name 'Nope' is not defined")
+
+
+def test_names_of_types_are_read_late() -> None:
+    def train(tree: Any, other: Any) -> None: ...
+
+    train.__annotations__.update(tree=lazy(lambda one: GenericAlias(list, one)), other=lazy(unknown))
+    found = read(cast(FunctionType, train)).by_name
+    kinds = [cast(t.Unsupported, one.type).reason for one in found.values()]
+    assert kinds == ["it contains itself", "what it stands for cannot be read: name 'Nope' is not defined"]
+    assert [one.about for one in found.values()] == ["", ""]
 
 
 RETURNS = [

@@ -133,7 +133,11 @@ def read(function: FunctionType) -> Signature:
 
 def _about(annotation: object) -> str:
     """The first text beside the type in `Annotated[type, ...]`, which may have a name by `type X = ...`."""
-    beside: tuple[object, ...] = getattr(getattr(annotation, "__value__", annotation), "__metadata__", ())
+    try:
+        meant = getattr(annotation, "__value__", annotation)
+    except Exception:
+        return ""  # what the name stands for cannot be read, which its type says
+    beside: tuple[object, ...] = getattr(meant, "__metadata__", ())
     return next((one for one in beside if isinstance(one, str)), "")
 
 

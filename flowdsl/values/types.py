@@ -190,7 +190,7 @@ _INSTEAD = {
     "Mapping MutableMapping": "say what it is: dict[str, ...]",
 }
 _LIBRARY = ("builtins", "collections.abc", "fractions")
-_records: dict[object, Type] = {}
+_named: dict[object, Type] = {}
 _MODULES = re.compile(r"\b(?:typing|collections\.abc|pathlib(?:\._local)?)\.|<file [^<>\n]+>\.")
 
 
@@ -205,7 +205,7 @@ def describe(annotation: object) -> Type:
     if isinstance(annotation, typing.NewType):
         return describe(annotation.__supertype__)
     if type(annotation).__name__ == "TypeAliasType":  # `type X = ...`, from Python 3.12
-        return describe(getattr(annotation, "__value__", None))
+        return _known(annotation, _aliased)
     if type(annotation) is typing.TypeVar:
         return Unsupported(_name(annotation), "it may stand for any type: say which one, as in `Box[int]`")
     origin = typing.get_origin(annotation)
@@ -260,11 +260,10 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
             return Unsupported(_name(annotation), "files of unknown number are a list: use list[...]")
         return found.changed(tupled=True)
     if type(origin).__name__ == "TypeAliasType":  # `type X[T] = ...`
-        whole: Any = origin
-        return describe(_bound(whole.__value__, dict(zip(whole.__type_params__, arguments, strict=False))))
+        return _known(annotation, _aliased)
     cls: Any = origin
     if isinstance(origin, type) and _is_record(cls):
-        return _known(cls, annotation)
+        return _known(annotation, _record)
     return Unsupported(_name(annotation), _instead(cls) or _ALIEN)
 
 
@@ -292,12 +291,12 @@ def _class(cls: type[Any]) -> Type:
     if (row := BY_CLASS.get((cls.__module__, cls.__name__))) is not None:
         return row
     if typing.is_typeddict(cls):
-        return _known(cls, cls)
+        return _known(cls, _entries)
     if not _is_record(cls):
         way = "use a NamedTuple or a dataclass for several values, or write it to a file"
         whole: object = cls
         return Unsupported(cls.__name__, _instead(whole) or way)
-    return _known(cls, cls)
+    return _known(cls, _record)
 
 
 def _is_named_tuple(cls: Any) -> bool:
@@ -314,13 +313,22 @@ def record_of(value: object) -> Record | None:
     return kind if isinstance(kind, Record) else None
 
 
-def _known(cls: type[Any], annotation: object) -> Type:
-    """The record type for an annotation: a class, or a generic one with arguments."""
-    found = _records.get(annotation)
+def _known(annotation: object, read: Callable[[Any], Type]) -> Type:
+    """The type for an annotation that may name itself: a record or an alias, or a generic one with arguments."""
+    found = _named.get(annotation)
     if found is None:
-        _records[annotation] = Unsupported(_name(annotation), "it contains itself")
-        found = _records[annotation] = (_entries if typing.is_typeddict(cls) else _record)(cls, annotation)
+        _named[annotation] = Unsupported(_name(annotation), "it contains itself")
+        found = _named[annotation] = read(annotation)
     return found
+
+
+def _aliased(annotation: Any) -> Type:
+    whole = typing.get_origin(annotation) or annotation
+    try:
+        meant = dict(zip(whole.__type_params__, typing.get_args(annotation), strict=False))
+        return describe(_bound(whole.__value__, meant))
+    except Exception as error:
+        return Unsupported(_name(annotation), f"what it stands for cannot be read: {error}")
 
 
 def _hints(annotation: object) -> dict[str, object]:
@@ -349,7 +357,8 @@ def _bound(hint: Any, meant: dict[object, object]) -> object:
     return hint[tuple(meant.get(one, one) for one in variables)] if variables else hint
 
 
-def _record(cls: type[Any], annotation: object) -> Type:
+def _record(annotation: Any) -> Type:
+    cls = typing.get_origin(annotation) or annotation
     try:
         hints = _hints(annotation)
     except Exception as error:
@@ -382,7 +391,7 @@ def _record(cls: type[Any], annotation: object) -> Type:
     return Record(cls, tuple(fields), tuple(map(describe, typing.get_args(annotation))))
 
 
-def _entries(cls: type[Any], annotation: object) -> Type:
+def _entries(cls: type[Any]) -> Type:
     """The type of a TypedDict; files in it are refused, since they would not be outputs of their own."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
