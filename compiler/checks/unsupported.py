@@ -42,11 +42,9 @@ def word(made: str | None) -> str:
 def article(made: str | None) -> str:
     """The name of a class with its article: `an int`."""
     called = word(made)
-    return (
-        called
-        if called in ("None", "bytes")
-        else f"{'an' if called[:1].lower() in 'aeiou' else 'a'} {called}"
-    )
+    if called in ("None", "bytes"):
+        return called
+    return f"{'an' if called[:1].lower() in 'aeiou' else 'a'} {called}"
 
 
 def kind_way(text: str) -> str:

@@ -1,9 +1,10 @@
-"""Words of the language in the body of a step."""
+"""Words of the language in the body of a step, and a value of the run that the pipeline keeps in the file."""
 
 from flowdsl import Secret, Volume, pipeline, run, step
 
 DATA = Volume("reviews")
 TOKEN = Secret("hub", "token")
+kept = 0
 
 
 @step(image="python:3.12-slim")
@@ -13,7 +14,7 @@ def count() -> int:
 
 @step(image="python:3.12-slim")
 def publish(rows: int) -> None:
-    print(run.name, rows, TOKEN)
+    print(run.name, rows, kept, TOKEN)
 
 
 @pipeline
@@ -28,5 +29,7 @@ def start() -> None:
 
 @pipeline
 def nightly() -> None:
-    publish(count())
+    global kept
+    kept = count()
+    publish(kept)
     start()
