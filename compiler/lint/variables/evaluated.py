@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
 
 _LARGE = regex(r"\d{9}")  # with shorter numbers, only very long products do not fit
+_LONGEST = 1024  # bits of a result that is shown; the parts of a longer one are judged for themselves
 
 
 @lru_cache(maxsize=4096)
@@ -83,19 +84,27 @@ class _Evaluated:
             yield node, reason
 
     def wrapping(self, node: t.Node) -> Iterator[tuple[Finding, Span | None]]:
-        """The findings about the innermost sums and products that do not fit into 64 bits."""
-        inside = [found for each in t.always(node) for found in self.wrapping(each)]
-        yield from inside
+        """The findings about sums and products that do not fit into 64 bits; parts of them need not fit."""
+        operands: list[t.Node] = []
+        exact = self.exact(node, operands) if isinstance(node, t.Binary) else None
+        if exact is not None and wrapped(exact) != exact:
+            yield WrappedNumber(self.given(node), str(exact), str(wrapped(exact))), (node.start, node.end)
+        for each in t.always(node) if exact is None else operands:
+            yield from self.wrapping(each)
+
+    def exact(self, node: t.Node, operands: list[t.Node]) -> int | None:
+        """The exact result of a sum or product, whose operands are added to a list; None for what is no number."""
         match node:
-            case t.Binary("+" | "-" | "*" as sign, left, right) if not inside:
-                one, other = value_of(left, self.scope), value_of(right, self.scope)
-                if type(one) is type(other) is int:
-                    exact = one + other if sign == "+" else one - other if sign == "-" else one * other
-                    if wrapped(exact) != exact:
-                        finding = WrappedNumber(self.given(node), str(exact), str(wrapped(exact)))
-                        yield finding, (node.start, node.end)
+            case t.Binary("+" | "-" | "*" as sign, left, right):
+                one, other = self.exact(left, operands), self.exact(right, operands)
+                if one is None or other is None:
+                    return None
+                found = one + other if sign == "+" else one - other if sign == "-" else one * other
+                return found if found.bit_length() < _LONGEST else None
             case _:
-                pass
+                operands.append(node)
+                value = value_of(node, self.scope)
+                return value if type(value) is int else None
 
     def nil(self, node: t.Node) -> Finding:
         """The finding about an expression whose result is nil."""
