@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 Type = tuple[str, ...]
-"""A type as Go names it; for a list, `list` and the type of its elements; empty if it is unknown."""
+"""A type as Go names it; for a list, `list` and the type of its elements; empty if it is unknown.
+
+A map has texts as keys, if nothing else follows.
+"""
 
 ANY: Type = ()
 BOOL, INT, FLOAT, STRING = ("bool",), ("int",), ("float64",), ("string",)
 LIST, MAP, TIME, DURATION = ("list",), ("map",), ("time.Time",), ("time.Duration",)
+LOCATION = ("time.Location",)
 
 _SHOWN = {"list": "[]interface {}", "map": "map[string]interface {}"}
 _BOOLEAN = frozenset(("==", "!=", "&&", "||", "in", "matches", "contains", "startsWith", "endsWith"))
@@ -34,15 +38,16 @@ _OF_KINDS: dict[str, Type] = {
     "time": TIME,
 }
 _RESULTS: dict[str, Type] = {
-    **dict.fromkeys(("asInt", "asFloat", "jsonpath", "mean", "median"), ANY),  # declared by themselves
+    **dict.fromkeys(("asInt", "asFloat", "jsonpath", "take"), ANY),  # declared by themselves
+    **dict.fromkeys(("fromPairs", "groupBy"), (*MAP, "any")),  # whose keys may be anything
     **dict.fromkeys(("ceil", "floor", "round", "float"), FLOAT),
     **dict.fromkeys(("split", "splitAfter"), (*LIST, *STRING)),
     "duration": DURATION,
-    "timezone": ("time.Location",),
+    "timezone": LOCATION,
 }
 _OF_ELEMENTS = frozenset(("find", "findLast", "get", "sum"))
 _LIKE_FIRST = frozenset(("abs", "filter", "sortBy"))
-_LIKE_NUMBER = frozenset(("max", "min"))
+_OF_NUMBERS = frozenset(("max", "min", "mean", "median"))
 _ASKING = frozenset(
     ("all", "none", "any", "one", "filter", "count", "find", "findLast", "findIndex", "findLastIndex")
 )
@@ -54,7 +59,7 @@ _ELEMENT = frozenset(("",))
 
 
 class Mismatch(Exception):
-    """The error of expr-lang, in its words, its position, and the types of both sides."""
+    """The error of expr-lang, in its words, its position, and the types of both sides (or twice of the only one)."""
 
     def __init__(self, message: str, node: t.Node, *sides: Type) -> None:
         super().__init__(message)
@@ -117,7 +122,7 @@ class _Checker:
                 found = inner(operand)
                 if found not in (ANY, *((BOOL,) if operator == "!" else _NUMBERS)):
                     words = f"invalid operation: {operator} (mismatched type {shown(found)})"
-                    raise Mismatch(words, node)
+                    raise Mismatch(words, node, found, found)
                 return BOOL if operator == "!" else found
             case t.Binary(_, left, right):
                 return _binary(node, inner(left), inner(right))
@@ -142,6 +147,8 @@ class _Checker:
         function = node.function
         first: Type = ANY
         predicate: Type | None = None
+        if function in _OF_NUMBERS:
+            return _of_numbers(node, [self.of(one, bound, element, pointers) for one in node.arguments])
         for position, argument in enumerate(node.arguments):
             if isinstance(argument, t.Closure):
                 among = first[1:] if first[:1] == LIST else ANY
@@ -155,14 +162,12 @@ class _Checker:
             else:
                 self.of(argument, bound, element, pointers)
         if function in _OF_ELEMENTS:
-            whole = predicate if function == "sum" and predicate is not None else first[1:]
+            whole = predicate[:1] if function == "sum" and predicate is not None else first[1:]
             return whole if first[:1] == LIST else ANY
         if function == "map":
             return (*LIST, *(predicate or ANY))
         if function in _LIKE_FIRST:
             return first
-        if function in _LIKE_NUMBER:
-            return first if first in _NUMBERS else ANY
         if function in _RESULTS:
             return _RESULTS[function]
         signature = builtins().get(function)
@@ -180,8 +185,16 @@ def _given(node: t.Call, first: Type) -> None:
         raise Mismatch(words, node.arguments[0])
     if node.function in ("first", "last"):
         raise Mismatch(f"cannot get {node.function} element from {shown(first)}", node)
-    if node.function in _LIKE_NUMBER and first not in (*_NUMBERS, DURATION):
-        raise Mismatch(f"invalid argument for {node.function} (type {shown(first)})", node)
+
+
+def _of_numbers(node: t.Call, given: list[Type]) -> Type:
+    """The result type of a function of numbers. Source: validateAggregateFunc in builtin/validation.go."""
+    for one in given:
+        if one[:1] in (ANY, LIST):
+            return ANY
+        if one not in (*_NUMBERS, DURATION):
+            raise Mismatch(f"invalid argument for {node.function} (type {shown(one)})", node)
+    return given[0] if given else ANY
 
 
 def _same(types: tuple[Type, ...]) -> Type:
@@ -261,7 +274,7 @@ def _fitting(operator: str, left: Type, right: Type) -> bool:
         return (
             right[:1] in (ANY, MAP, LIST)
             or (right == STRING and not left)
-            or (right == TIME and left in (ANY, STRING))  # a struct, whose fields have names
+            or (right in (TIME, LOCATION) and left in (ANY, STRING))  # structs, whose fields have names
         )
     taken = _OPERANDS.get(operator)
     if taken is None:

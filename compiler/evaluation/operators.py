@@ -78,10 +78,10 @@ def unary(word: str, value: Value) -> Value:
     """A unary operator on a value. Raises ExpressionError."""
     if word == "!":
         return not flag(value)
+    if word == "+":  # of which nothing is left when it runs
+        return value
     if not is_number(value):
         raise ExpressionError(f"invalid operation: {word} {go_type(value)}")
-    if word == "+":
-        return value
     number = wrapped(-value) if isinstance(value, int) else -value
     return Long(number) if isinstance(value, Long) else number
 

@@ -134,6 +134,8 @@ class _Kinds(Findings):
         match wrong:
             case t.Member(_, key) if one == "list":
                 self.operand("[...]", key, two, "write a whole number")
+            case t.Unary(operator, operand):
+                self.number(operator, operand, one)
             case t.Slice():
                 self.operand(
                     "[:]", wrong, two, "write whole numbers", "cut at something that is not a whole number"
@@ -288,6 +290,8 @@ class _Kinds(Findings):
             self.flag("not", operand, bound)
             return "flag"
         kind = self.of(operand, bound)
+        if operator == "+":  # leaves what it stands before as it is
+            return kind
         self.number(operator, operand, kind)
         return kind if kind in ("whole", "long", "number") else "number"
 
