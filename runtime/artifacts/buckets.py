@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -69,12 +70,16 @@ class Bucket:
         if any(part in ("", ".", "..") for part in key.rstrip("/").split("/")):
             raise Unfit(f"its key `{key}` has a part that is empty or a dot")
         try:
-            if not key.endswith("/"):
-                return [self._entry("", self._obstore.head(self._store, key))]
+            meta = None if key.endswith("/") else self._obstore.head(self._store, key)
         except FileNotFoundError:
-            pass
+            meta = None
         except Exception as error:
             raise self._trouble(self._explained(error)) from None
+        if meta is not None:
+            if not meta.get("e_tag") and self._has_everything():
+                why = "it answers whatever it is asked for, as the console of a store does"
+                raise StoreError(f"{self._where} is not a store of objects: {why}", self._place.store)
+            return [self._entry("", meta)]
         prefix = f"{key.rstrip('/')}/"
         found: list[Entry] = []
         try:
@@ -106,9 +111,8 @@ class Bucket:
         except Exception as error:
             raise self._trouble(error) from None
 
-    def _entry(self, path: str, meta: Any) -> Entry:
-        if self.digests and not meta.get("e_tag"):
-            raise StoreError(f"{self._where} is not an S3 store: its answer has no ETag", self._place.store)
+    @staticmethod
+    def _entry(path: str, meta: Any) -> Entry:
         return Entry(path, int(meta["size"]), _tag(meta))
 
     @property
@@ -116,6 +120,17 @@ class Bucket:
         """The address of the store in a sentence."""
         store = self._place.store
         return f"{self._endpoint}, which stands for {store}," if self._endpoint else store
+
+    def _has_everything(self) -> bool:
+        """Whether it answers for an object that nobody has made.
+
+        An answer without an ETag does not say so: stores that keep objects as files have none.
+        """
+        try:
+            self._obstore.head(self._store, f"{self._key}.{uuid4().hex}")
+        except Exception:  # it is there for no reason but to be refused
+            return False
+        return True
 
     def _explained(self, error: Exception) -> Exception:
         """What a GET is refused with, in place of a HEAD, whose answer has no room for a reason."""

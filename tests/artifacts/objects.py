@@ -70,6 +70,8 @@ class Objects:
         """The headers without which nothing is given."""
         self.refusal: tuple[int, str] | None = None
         """The answer to every request: its HTTP code, and that of S3."""
+        self.tags = True
+        """Whether answers have an ETag."""
         self.page: bytes | None = None
         """What is answered whatever is asked for, as by a server that is no store."""
         self.lock = threading.Lock()
@@ -141,7 +143,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self.answer(412, b"<Error><Code>PreconditionFailed</Code></Error>")
         start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
         self.send_response(206 if asked else 200)
-        self.send_header("ETag", found.tag)
+        if objects.tags:
+            self.send_header("ETag", found.tag)
         self.send_header("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
         self.send_header("Content-Length", str(found.size - start))
         if asked:
@@ -171,7 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
     def listed(self, prefix: str) -> None:
         rows = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
-            f"<ETag>{escape(one.tag)}</ETag><Size>{one.size}</Size></Contents>"
+            f"{f'<ETag>{escape(one.tag)}</ETag>' if self.objects.tags else ''}<Size>{one.size}</Size></Contents>"
             for key, one in sorted(self.objects.things.items())
             if key.startswith(prefix)
         )

@@ -484,8 +484,17 @@ def test_a_page_is_no_object(
     objects.page = b"<html>the console of a store</html>"
     assert command(["make.notes", "--endpoint", f"http://{objects.endpoint}"]) == 3
     store = f"http://{objects.endpoint}, which stands for s3://argo at {objects.endpoint},"
-    assert f"make.notes: {store} is not an S3 store: its answer has no ETag\n" in capsys.readouterr().err
+    assert (
+        f"make.notes: {store} is not a store of objects: it answers whatever it is" in capsys.readouterr().err
+    )
     assert there(tmp_path / "demo") == {}
+
+
+def test_a_store_without_etags(on: On, run: Json, objects: Objects, tmp_path: Path) -> None:
+    on(run)
+    objects.tags = False
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == EVERYTHING
 
 
 def test_a_certificate_that_nobody_vouches_for(
