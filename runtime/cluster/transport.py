@@ -125,9 +125,9 @@ def _cut(connection: socket.socket | None, seconds: float) -> Generator[None]:
         return
 
     def shut() -> None:
-        # The method of a TLS connection would break what reads beside it.
+        # The method of a TLS connection would break what reads beside it. One inside of another has a socket.
         with suppress(OSError):
-            socket.socket.shutdown(connection, socket.SHUT_RDWR)
+            socket.socket.shutdown(getattr(connection, "socket", connection), socket.SHUT_RDWR)
 
     timer = threading.Timer(min(max(0.0, seconds), threading.TIMEOUT_MAX), shut)
     timer.daemon = True
@@ -305,10 +305,13 @@ def _beginning_in_time(pool: Any) -> Any:
     kind = pool.ConnectionCls
 
     def answer(connection: Any, *arguments: Any, **more: Any) -> Any:
-        # Version 2 sets the timeout of the socket later, version 1 has set it already.
-        known = [one for one in (connection.timeout, connection.sock.gettimeout()) if one is not None]
-        with _cut(connection.sock, min(known, default=math.inf)):
-            return kind.getresponse(connection, *arguments, **more)
+        end = time.monotonic() + connection.timeout
+        with _cut(connection.sock, connection.timeout):
+            found = kind.getresponse(connection, *arguments, **more)
+        if time.monotonic() >= end:  # it takes the lines so far for all of them
+            found.close()
+            raise TimeoutError("timed out")
+        return found
 
     return type(
         pool.__name__, (pool,), {"ConnectionCls": type(kind.__name__, (kind,), {"getresponse": answer})}

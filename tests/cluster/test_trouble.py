@@ -221,6 +221,16 @@ def test_the_end_of_an_answer_is_kept_though_it_may_be_silent_for_longer(
     assert time.monotonic() - began < 20
 
 
+def test_an_answer_whose_beginning_has_no_end(submitted: Cluster, tmp_path: Path) -> None:
+    way = Transport(Access(kubeconfig=kubeconfig(submitted.proxy.url, tmp_path / "config")))
+    submitted.proxy.break_every("GET", "workflows", "drip before")
+    with (
+        pytest.raises(Unreachable, match=r"did not answer: Read timed out"),
+        way.open("GET", WORKFLOWS, seconds=1),
+    ):
+        pass
+
+
 def test_the_end_of_a_request_is_kept_by_a_list_of_many_pages(
     submitted: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
