@@ -213,7 +213,7 @@ def seconds_of(name: str, text: str, *, zero: bool = True, also: str = "") -> fl
     from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError
 
-    if text.isdecimal() and int(text):
+    if text.isdecimal() and text.strip("0"):
         raise Refused(f"{name} {text}: write its unit, as in {text}s, {text}m, {text}h or {text}d")
     try:
         found = seconds_in(text)
