@@ -295,6 +295,9 @@ def _one(nodes: list[Json], step: str, run: str) -> Json:
     found = _named(leaves, step, run)
     if not found:
         known = _tasks(nodes, run, _STEPS)
+        if step in known:
+            why = "its template has no name in the workflow, so it does not run alone"
+            raise RunError(f"--only {step}: {why}; --from {step} runs it and what follows")
         raise RunError(f"--only {step}: the run {run} has no step `{step}`{said_near(step, known)}")
     tasks = _tasks(found, run, _STEPS)
     if len(tasks) > 1 and step not in tasks:

@@ -232,6 +232,40 @@ def {name}() -> None:
     assert (only.code, only.err) == (2, f"flowdsl: --only rows_of_first: {said}\n")
 
 
+OTHERS = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: others-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps:
+    - - {name: one, templateRef: {name: shelf, template: hello}}
+    - - {name: two, inline: {container: {image: "busybox:1", command: [echo, two]}}}
+---
+apiVersion: argoproj.io/v1alpha1
+kind: WorkflowTemplate
+metadata: {name: shelf}
+spec:
+  templates:
+  - {name: hello, container: {image: "busybox:1", command: [echo, one]}}
+"""
+
+
+@pytest.mark.parametrize("step", ["one", "two"])
+def test_a_step_whose_template_has_no_name_here(
+    step: str, flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "others.yaml").write_text(OTHERS, encoding="utf-8")
+    assert flowdsl("others.yaml", "--name", "first").code == 0
+    only = flowdsl("others.yaml", "--only", step, "--of", "first")
+    why = "its template has no name in the workflow, so it does not run alone"
+    said = f"flowdsl: --only {step}: {why}; --from {step} runs it and what follows\n"
+    assert (only.code, only.err) == (2, said)
+    assert flowdsl("others.yaml", "--from", step, "--of", "first").code == 0
+
+
 HANDED = """\
 from pathlib import Path
 from flowdsl import fan_out, pipeline, step
