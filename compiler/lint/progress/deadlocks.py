@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.control import LockInside
@@ -14,7 +15,7 @@ from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.lint.manifest.template import Call, Template
     from flowdsl.compiler.lint.manifest.view import View
@@ -75,10 +76,10 @@ def hooked(view: View) -> Iterator[Problem]:
     of Argo 4.1, and a real controller.
     """
     inside_of: dict[int, set[tuple[bool, Held]]] = {}
+    locks_in = _locks_in(view)
 
     def locks_of(template: Template) -> set[tuple[bool, Held]]:
-        locks = _locks(view, _locking(view, template))
-        return {(part[0] == "semaphores", lock) for part, lock in locks}
+        return {(part[0] == "semaphores", lock) for part, lock in locks_in(template)}
 
     for hook in view.calls:
         task, runs = hook.parent, hook.callee
@@ -103,19 +104,22 @@ def held(view: View) -> Iterator[Problem]:
     Source: Argo Workflows, TryAcquire of workflow/sync, where a run and each of its nodes are holders, and
     mergedTemplateDefaultsInto: a lock of all templates is also one of those that call others.
     """
-    outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
-    outer += [(f"`{each.title}`", _locking(view, each), each) for each in view.templates if each.calls]
+    outer: list[Template | None] = [None, *(each for each in view.templates if each.calls)]
     told: set[Path] = set()
-    for holder, owner, caller in outer:
-        locks = {lock for _, lock in _locks(view, owner)}
+    locks_in = _locks_in(view)
+    for caller in outer:
+        holder = "the workflow" if caller is None else f"`{caller.title}`"
+        locks = {lock for _, lock in (_locks(view, view.spec) if caller is None else locks_in(caller))}
         if not locks:
             continue
         for template in view.templates if caller is None else below(view, caller):
-            for part, lock in _locks(view, _locking(view, template)):
+            for part, lock in locks_in(template):
+                if lock not in locks:
+                    continue
                 own = inside(template.data, "synchronization").get(str(part[0]))
                 owner_path = template.path if own else (*view.path, "templateDefaults")
                 path = (*owner_path, "synchronization", *part)
-                if lock in locks and path not in told:
+                if path not in told:
                     told.add(path)
                     name, inner = f"`{lock[1].lstrip('/')}`", template.title
                     yield Problem(
@@ -221,6 +225,16 @@ def _locks(view: View, owner: Object) -> Iterator[tuple[Path, Held]]:
         if key and "{{" not in f"{name}{key}":
             place: Held = string(each, "namespace"), f"{name}/{key}", source == "database"
             yield ("semaphores", index), place
+
+
+def _locks_in(view: View) -> Callable[[Template], list[tuple[Path, Held]]]:
+    """The mutexes and semaphores of each template, with those of all templates, which are read once."""
+
+    @cache
+    def locks_in(template: Template) -> list[tuple[Path, Held]]:
+        return [*_locks(view, _locking(view, template))]
+
+    return locks_in
 
 
 def below(view: View, template: Template) -> list[Template]:
