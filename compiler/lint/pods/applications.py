@@ -131,8 +131,10 @@ def spark(body: Object) -> Iterator[Flaw]:
     if not is_mapping(spec):
         return
     yield from misspelt(spec, what, _SPARK)
+    # spark-submit takes the first argument for the file, if there is none.
+    given = {**spec, "mainApplicationFile": spec.get("mainApplicationFile") or spec.get("arguments")}
     for field, example in _NEEDED.items():
-        if spec.get(field) is None:
+        if given.get(field) is None:
             yield f"{what} has no `{field}`", f"add `{field}: {example}`, or what it is"
     yield from texts(
         spec, what, ("image", "mainApplicationFile", "mainClass", "pythonVersion", "sparkVersion")

@@ -168,8 +168,9 @@ def _gone(body: Object) -> tuple[str, str] | None:
     path = TTL_AT.get(str(body["kind"]), ())
     if not path or value_at(body, path) != "0":
         return None
-    found = f"the {body['kind']} is deleted as soon as it has ended, and Argo looks every 5 seconds"
-    return found, "let `ttlSecondsAfterFinished` be 60 or more"
+    field, kind = path[-1], body["kind"]
+    found = f"with `{field}` 0, the {kind} is deleted as soon as it has ended, and Argo looks every 5 seconds"
+    return found, f"let `{field}` be 60 or more"
 
 
 _OPERATIONS = ("add", "copy", "move", "remove", "replace", "test")
@@ -222,11 +223,9 @@ def _incomplete(body: Any, action: object, flags: object, strategy: object) -> t
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"
         if is_list(body) and action == "patch":
             way = "add `mergeStrategy: json`, or write the fields of the object that change"
-        return (
-            None
-            if body == WORD or (is_list(body) and strategy not in _OF_OBJECTS)
-            else ("the manifest is not an object", way)
-        )
+            if strategy not in _OF_OBJECTS:
+                return None
+        return None if body == WORD else ("the manifest is not an object", way)
     if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
         return None
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):

@@ -131,7 +131,11 @@ _OF_TRAININGS = ("completionTime", "conditions", "lastReconcileTime", "replicaSt
 _STATUSES = {
     "DaemonSet": _Status(
         _APPS,
-        fields=("currentNumberScheduled", "desiredNumberScheduled", "numberAvailable", "numberReady"),
+        fields=(
+            *("collisionCount", "conditions", "currentNumberScheduled", "desiredNumberScheduled"),
+            *("numberAvailable", "numberMisscheduled", "numberReady", "numberUnavailable"),
+            *("observedGeneration", "updatedNumberScheduled"),
+        ),
         done="status.numberReady > 0",
     ),
     "Deployment": _Status(
