@@ -34,6 +34,9 @@ PROGRAM_BODIES = frozenset(("container", "containerSet", "script"))
 CONTAINER_BODIES = ("container", "script")
 """Templates that are one container themselves; those of a containerSet are below it."""
 
+MAKING = ("create", "apply", "replace")
+"""The actions of `resource` templates that write a whole object."""
+
 GRAPH_BODIES = frozenset(("steps", "dag"))
 """Templates that call other templates; Argo calls all but these and `suspend` leaves."""
 

@@ -42,12 +42,12 @@ class Requirement(NamedTuple):
         return self.operator in ("!=", "notin", "missing")
 
 
-def true_of_nothing(asked: Sequence[Requirement], *, every: bool) -> list[Requirement]:
-    """The comparisons that make a condition true of an object that has nothing yet.
+def true_of_new(asked: Sequence[Requirement], *, every: bool) -> list[Requirement]:
+    """The comparisons that make a condition true of an object that has no status yet.
 
     `every`: all comparisons have to be true for that; else one of them is enough.
     """
-    found = [one for one in asked if one.holds_of_nothing]
+    found = [one for one in asked if one.holds_of_nothing and one.key.partition(".")[0] == "status"]
     return [] if every and len(found) < len(asked) else found
 
 

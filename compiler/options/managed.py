@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.options import OptionType
+from flowdsl.compiler.kinds import MAKING
 from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
-from flowdsl.grammar.condition import conditions, true_of_nothing
+from flowdsl.grammar.condition import conditions, true_of_new
 from flowdsl.grammar.error import GrammarError
 from flowdsl.kinds import Action
 from flowdsl.options import Merge
@@ -35,17 +36,17 @@ _POINTLESS = {
 def doubts(made: Settings, given: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
     """Options without effect for the action, and conditions that do not wait."""
     managed = made.managed
-    if not managed.action:
-        return
     for option, (actions, reason) in _POINTLESS.items():
         if given.get(option) is not None and managed.action in actions:
             yield option, Wrong(kinds.OptionOfAction(option, managed.action, reason), "name")
-    if managed.failure and not given.get("success") and managed.action != "delete":
+    if managed.action not in MAKING:
+        return
+    if managed.failure and not given.get("success"):
         alone = kinds.FailureAlone("failure", "success", 'success="status.succeeded == 1"')
         yield "failure", Wrong(alone, "name")
     for option, text in (("success", managed.success), ("failure", managed.failure)):
         ends = "succeeds" if option == "success" else "fails"
-        for one in true_of_nothing(conditions(text), every=option == "success") if text else ():
+        for one in true_of_new(conditions(text), every=option == "success") if text else ():
             written = text[one.start : one.end] if text else ""
             yield option, Wrong(kinds.HoldsOfNothing(written, ends, one.key))
     if managed.action == "create" and made.control.retries is not None and made.control.retries.limit:

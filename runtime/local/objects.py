@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from flowdsl.compiler.kinds import MAKING
 from flowdsl.compiler.tree import is_mapping
 from flowdsl.grammar.template import TAG
 from flowdsl.runtime.parts import part, several
@@ -15,7 +16,6 @@ Json = dict[str, Any]
 
 _HOLE = "flowdsl-hole"
 """The placeholder for a tag."""
-_MAKING = ("create", "apply", "replace")
 
 
 def objects(resource: Json) -> list[Json]:
@@ -45,7 +45,7 @@ def is_known(thing: object) -> bool:
 
 def bodies(resource: Json) -> list[Json]:
     """The pod specs of the objects that a resource template creates: of a Job, a Deployment, a JobSet."""
-    if resource.get("action") not in _MAKING:
+    if resource.get("action") not in MAKING:
         return []
     return [body for one in objects(resource) for body in _bodies(one.get("spec"))]
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.jobs import TTL_AT, asks_for_end
+from flowdsl.compiler.kinds import MAKING
 from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
 from flowdsl.compiler.lint.pods.untyped import WORD, documents_in, typed_in, unreadable
@@ -154,7 +155,7 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     found = filter(
         None, (_incomplete(each, action, flags, resource.get("mergeStrategy")) for each in objects)
     )
-    if (lacking := next(found, None)) is not None or action not in ("create", "apply", "replace"):
+    if (lacking := next(found, None)) is not None or action not in MAKING:
         return lacking
     flaw = workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
     return flaw or (_gone(objects[0]) if asks_for_end(string(resource, "successCondition")) else None)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.kinds import FailureAlone, HoldsOfNothing
 from flowdsl.compiler.jobs import TRAININGS, asks_for_end
+from flowdsl.compiler.kinds import MAKING
 from flowdsl.compiler.lint.pods.trainings import roles
 from flowdsl.compiler.lint.pods.untyped import documents_in
 from flowdsl.compiler.lint.variables.typing_findings import NeverEqual, NeverSucceeds
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import is_mapping, mapping_at, string
 from flowdsl.diagnostic import Finding, near, suggest
-from flowdsl.grammar.condition import conditions, true_of_nothing
+from flowdsl.grammar.condition import conditions, true_of_new
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
@@ -295,7 +296,7 @@ def at_once(view: View) -> Iterator[Problem]:
     """
     for template in view.templates:
         resource: Object = template.data.get("resource") or {}
-        if resource.get("action") not in ("create", "apply", "replace"):
+        if resource.get("action") not in MAKING:
             continue
         path = (*template.path, "resource")
         success, failure = (string(resource, field) for field in _FIELDS)
@@ -309,11 +310,10 @@ def at_once(view: View) -> Iterator[Problem]:
                 asked = conditions(text) if text and "{{" not in text else ()
             except GrammarError:
                 continue  # which is reported with other conditions
-            for one in true_of_nothing(asked, every=every):
-                if one.key.startswith("status."):
-                    written = text[one.start : one.end]
-                    finding = HoldsOfNothing(written, "succeeds" if every else "fails", one.key)
-                    yield Problem((*path, field), finding, part=(one.start, one.end))
+            for one in true_of_new(asked, every=every):
+                written = text[one.start : one.end]
+                finding = HoldsOfNothing(written, "succeeds" if every else "fails", one.key)
+                yield Problem((*path, field), finding, part=(one.start, one.end))
 
 
 def endless(view: View) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Conditions that hold before anything has happened, and one that nobody waits for."""
+"""Conditions that hold before anything has happened, and one that nobody waits for, unless the object is there."""
 
 from flowdsl import manifest, pipeline, resource, run
 
@@ -41,6 +41,11 @@ def ray(image: str) -> None:
     )
 
 
+@resource("get", failure="status.phase != Bound")
+def look() -> None:
+    manifest({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}})
+
+
 @pipeline
 def nightly() -> None:
     train()
@@ -48,3 +53,4 @@ def nightly() -> None:
     create()
     one_of_two()
     ray("ray:2")
+    look()
