@@ -6,7 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.common_objects import is_amount
+from flowdsl.compiler.lint.pods.object_pods import is_amount
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.untyped import WORD, unreadable
 from flowdsl.compiler.lint.variables.unreplaced import left_open

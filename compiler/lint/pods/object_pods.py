@@ -1,0 +1,123 @@
+"""Pods and claims in the objects of `resource` templates: what the API server rejects, and what never starts.
+
+Their manifests are read with types, and tags are words. Source: Kubernetes 1.35, pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.lint.pods.nodes import placed
+from flowdsl.compiler.lint.pods.pods import values, whole
+from flowdsl.compiler.lint.pods.resources import asked
+from flowdsl.compiler.lint.pods.untyped import WORD, containers_of
+from flowdsl.compiler.lint.pods.workloads import not_a_field
+from flowdsl.compiler.lint.workflow.labels import label_faults
+from flowdsl.compiler.lint.workflow.names import (
+    BadContainerName,
+    BadVariableName,
+    BadVolumeName,
+)
+from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType
+from flowdsl.compiler.schema.table import fields
+from flowdsl.compiler.schema.validate import findings_of
+from flowdsl.compiler.tree import entries, inside, is_number, string
+from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.names import dns_name, is_dns_label, is_relaxed_env_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.pods.untyped import Flaw
+    from flowdsl.compiler.tree import Object
+    from flowdsl.diagnostic import Finding
+
+
+def typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
+    """What the schema refuses in an object of a type, and values and names that Kubernetes does not know there."""
+    by_schema = [finding for finding in findings_of(name, data) if not is_amount(finding)]
+    for finding in by_schema:
+        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and WORD not in finding.message:
+            yield f"{what} is refused: {finding.message}", finding.advice
+    is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
+    found_below = (
+        chain(whole(name, data, ()), _names(data), _parts(data)) if name == "PodSpec" else values(name, data)
+    )
+    for found in found_below if is_sound else ():
+        if WORD not in found.message and found.severity == "error":
+            yield f"{what} is refused: {found.message}", found.advice
+    if is_sound and name == "PodSpec":
+        yield from _twice(data, what)
+        yield from _images(data, what)
+
+
+def is_amount(finding: Finding) -> bool:
+    """Whether it is about an amount written as a number, which only the definition of a Workflow refuses."""
+    return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
+
+
+def _names(pod: Object) -> Iterator[Finding]:
+    """Invalid names in a pod: of its containers, their variables and images, its volumes, and labels of nodes."""
+    form = "at most 63 lower-case letters, digits and `-`"
+    for container in containers_of(pod):
+        name, image = string(container, "name"), string(container, "image")
+        if name and not is_dns_label(name):
+            yield BadContainerName(name, form, dns_name(name) or "container")
+        if image != image.strip():
+            yield BadImage(image, "a name has no blanks")
+        for variable in entries(container, "env"):
+            if (name := string(variable, "name")) and not is_relaxed_env_name(name):
+                yield BadVariableName(name)
+    for volume in entries(pod, "volumes"):
+        if (name := string(volume, "name")) and not is_dns_label(name):
+            yield BadVolumeName(name, dns_name(name) or "volume")
+    nodes = inside(pod, "nodeSelector")
+    yield from (each.finding for each in label_faults(nodes, (), "a node's label", filled=True))
+
+
+def _images(pod: Object, what: str) -> Iterator[Flaw]:
+    """The images of a pod that no node can pull: the API server takes any. Others fill in `${IMAGE}`, or some words."""
+    for container in containers_of(pod):
+        image = string(container, "image")
+        known = image and not any(each.isspace() or each == "$" for each in image) and WORD not in image
+        if known and (reason := image_fault(image)):
+            found = BadImage(image, reason)
+            yield f"{what} never starts: {found.message}: {reason}", found.advice
+
+
+def _parts(pod: Object) -> Iterator[Finding]:
+    """What is wrong with the resources that the containers of a pod request, and with its scheduling."""
+    for container in containers_of(pod):
+        yield from (each.finding for each in asked(inside(container, "resources"), ()))
+    yield from (each.finding for each in placed(pod, ()))
+
+
+def _twice(pod: Object, what: str) -> Iterator[Flaw]:
+    """Names or paths that occur twice in a pod."""
+    containers = containers_of(pod)
+    mounts = [
+        ("mounts of one container", [string(mount, "mountPath") for mount in entries(each, "volumeMounts")])
+        for each in containers
+    ]
+    for sort, names in (
+        ("containers", [string(each, "name") for each in containers]),
+        ("volumes", [string(each, "name") for each in entries(pod, "volumes")]),
+        *(
+            ("ports of one container", [string(port, "name") for port in entries(each, "ports")])
+            for each in containers
+        ),
+        *mounts,
+    ):
+        for name, count in Counter(names).items():
+            if name and count > 1 and WORD not in name:
+                yield f"{what} has two {sort} at `{name}`", "give each its own"
+
+
+def unknown(pod: Object, what: str) -> Iterator[Flaw]:
+    """Unknown fields of a pod, if the CRD of its object lists them: kubectl validates strictly."""
+    for finding in findings_of("PodSpec", pod):
+        if isinstance(finding, UnknownField) and WORD not in str(finding.steps):
+            yield not_a_field(what, finding.steps, fields(finding.owner))
