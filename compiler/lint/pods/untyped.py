@@ -48,11 +48,13 @@ def counts(spec: Object, owner: str, fields: Iterable[str]) -> Iterator[Flaw]:
             yield f"`{field}` of {owner} is {arrived(value)}, not a whole number", "write a whole number"
         elif number is not None and number < 0:
             yield f"`{field}` of {owner} is {number}", "write a whole number from 0"
-        elif number is not None and number > _MOST and field != "activeDeadlineSeconds":
+        elif number is not None and number > _MOST and field not in _LONG:
             yield f"`{field}` of {owner} is {number}", f"write at most {_MOST}"
 
 
 _MOST = 2**31 - 1
+_LONG = ("activeDeadlineSeconds", "startingDeadlineSeconds")
+"""The fields of 64 bits."""
 
 
 def count(value: Any) -> int | None:
