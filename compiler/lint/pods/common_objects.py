@@ -9,7 +9,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
-from flowdsl.compiler.lint.pods.object_pods import typed, unknown
+from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
 from flowdsl.compiler.lint.pods.untyped import WORD, counts, flag, one_of, strings
 from flowdsl.compiler.lint.pods.workloads import metadata_of, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
@@ -61,7 +61,8 @@ def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
     if is_mapping(metadata := metadata_of(body)):
         yield from _marks(metadata, kind)
     if is_mapping(pod := pod_of(body)):
-        yield from typed("PodSpec", pod, f"the pod of the {kind}" if kind != "Pod" else "the Pod")
+        what = f"the pod of the {kind}" if kind != "Pod" else "the Pod"
+        yield from pod_flaws(pod, what, listed=False)  # as workloads.py judges the fields
     if version == API_VERSION and kind in kinds():
         for problem in check_schema(body):
             finding = problem.finding
@@ -187,7 +188,7 @@ def _claim(body: Any) -> Iterator[Flaw]:
     spec = body.get("spec")
     if not is_mapping(spec):
         return
-    yield from typed("PersistentVolumeClaimSpec", spec, "the claim")
+    yield from claim_flaws(spec, "the claim")
     if not spec.get("accessModes"):
         yield "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
     asked = spec.get("resources")
@@ -324,26 +325,22 @@ def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
     """The pods of the jobs of a JobSet with this spec, nested in an object of the kind."""
     for each in mappings_at(spec, "replicatedJobs"):
         if is_mapping(pod := value_at(each, ("template", "spec", "template", "spec"))):
-            what = f"the pod of the job `{each.get('name')}` of the {kind}"
-            yield from unknown(pod, what)
-            yield from typed("PodSpec", pod, what)
+            yield from pod_flaws(pod, f"the pod of the job `{each.get('name')}` of the {kind}")
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
     """A training job of Kubeflow, and its pods."""
     yield from trainings.mpi(body) if body["kind"] == "MPIJob" else trainings.training(body)
     for owner, pod in trainings.pods(body):
-        if body["kind"] != "MPIJob":  # whose CRD does not describe the pods
-            yield from unknown(pod, f"the pod of {owner}")
-        yield from typed("PodSpec", pod, f"the pod of {owner}")
+        # The CRD of an MPIJob does not describe the pods.
+        yield from pod_flaws(pod, f"the pod of {owner}", listed=body["kind"] != "MPIJob")
 
 
 def _of_ray(body: Any) -> Iterator[Flaw]:
     """A RayJob or RayCluster, and its pods."""
     yield from applications.ray(body)
     for owner, pod in applications.pods(body):
-        yield from unknown(pod, f"the pod of {owner}")
-        yield from typed("PodSpec", pod, f"the pod of {owner}")
+        yield from pod_flaws(pod, f"the pod of {owner}")
 
 
 def _of_job(body: Any) -> Iterator[Flaw]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.pods.nodes import placed
@@ -29,29 +29,43 @@ from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import dns_name, is_dns_label, is_relaxed_env_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
     from flowdsl.diagnostic import Finding
 
 
-def typed(name: str, data: Any, what: str) -> Iterator[Flaw]:
-    """What the schema refuses in an object of a type, and values and names that Kubernetes does not know there."""
+def pod_flaws(pod: Object, what: str, *, listed: bool = True) -> Iterator[Flaw]:
+    """What is refused in the pod of an object, or never starts.
+
+    `listed`: the CRD of the object lists the fields of its pods, so kubectl refuses unknown ones.
+    """
+    if listed:
+        yield from _unknown(pod, what)
+    values_below = chain(whole("PodSpec", pod, ()), _names(pod), _parts(pod))
+    yield from _typed("PodSpec", pod, what, values_below, chain(_twice(pod, what), _images(pod, what)))
+
+
+def claim_flaws(spec: Object, what: str) -> Iterator[Flaw]:
+    """What is refused in the spec of a claim."""
+    yield from _typed("PersistentVolumeClaimSpec", spec, what, values("PersistentVolumeClaimSpec", spec))
+
+
+def _typed(
+    name: str, data: Object, what: str, below: Iterable[Finding], more: Iterable[Flaw] = ()
+) -> Iterator[Flaw]:
+    """What the schema refuses in an object of a type; else, as they are only then readable, the other flaws of it."""
     by_schema = [finding for finding in findings_of(name, data) if not is_amount(finding)]
     for finding in by_schema:
         if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and WORD not in finding.message:
             yield f"{what} is refused: {finding.message}", finding.advice
-    is_sound = not any(isinstance(finding, WrongType) for finding in by_schema)
-    found_below = (
-        chain(whole(name, data, ()), _names(data), _parts(data)) if name == "PodSpec" else values(name, data)
-    )
-    for found in found_below if is_sound else ():
+    if any(isinstance(finding, WrongType) for finding in by_schema):
+        return
+    for found in below:
         if WORD not in found.message and found.severity == "error":
             yield f"{what} is refused: {found.message}", found.advice
-    if is_sound and name == "PodSpec":
-        yield from _twice(data, what)
-        yield from _images(data, what)
+    yield from more
 
 
 def is_amount(finding: Finding) -> bool:
@@ -116,8 +130,8 @@ def _twice(pod: Object, what: str) -> Iterator[Flaw]:
                 yield f"{what} has two {sort} at `{name}`", "give each its own"
 
 
-def unknown(pod: Object, what: str) -> Iterator[Flaw]:
-    """Unknown fields of a pod, if the CRD of its object lists them: kubectl validates strictly."""
+def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
+    """Unknown fields of a pod."""
     for finding in findings_of("PodSpec", pod):
         if isinstance(finding, UnknownField) and WORD not in str(finding.steps):
             yield not_a_field(what, finding.steps, fields(finding.owner))
