@@ -18,12 +18,17 @@ _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 """Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
 
 
+def hyphened(name: str) -> str:
+    """A name with hyphens in place of the underscores of Python, as tasks and templates have it."""
+    return name.replace("_", "-")
+
+
 def spelled(name: str, known: Collection[str]) -> str:
     """The known name: as given, or with hyphens in place of the underscores of Python."""
     if name in known:
         return name
-    plain = name.replace("_", "-")
-    return next((one for one in known if one.replace("_", "-") == plain), name)
+    plain = hyphened(name)
+    return next((one for one in known if hyphened(one) == plain), name)
 
 
 def meant(name: str, known: Iterable[str], otherwise: str) -> str:

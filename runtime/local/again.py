@@ -18,7 +18,7 @@ from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked
 from flowdsl.runtime.local.pods.store import place
 from flowdsl.runtime.logs.source import place as way
-from flowdsl.runtime.names import said_near, task_of
+from flowdsl.runtime.names import hyphened, said_near, task_of
 from flowdsl.runtime.parts import name_of, part, several
 from flowdsl.runtime.phases import SUCCEEDED
 
@@ -235,12 +235,12 @@ def _answers(nodes: Json, again: Collection[str]) -> dict[str, dict[str, str]]:
 
 def _named(nodes: Collection[Json], step: str, run: str) -> list[Json]:
     """The nodes of a step: of the tasks of that name, or if there are none, of those that call that function."""
-    hyphened = step.replace("_", "-")
-    for wanted in (step, hyphened):
+    plain = hyphened(step)
+    for wanted in (step, plain):
         if found := [node for node in nodes if _is(node, wanted, run)]:
             return found
     alone = [node for node in nodes if node["name"] != run or node["type"] in _STEPS]
-    return [node for node in alone if node.get("templateName") == hyphened]
+    return [node for node in alone if node.get("templateName") == plain]
 
 
 def _is(node: Json, step: str, run: str) -> bool:

@@ -13,7 +13,7 @@ from flowdsl.runtime.documents import called
 from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
-from flowdsl.runtime.names import is_log
+from flowdsl.runtime.names import hyphened, is_log
 from flowdsl.runtime.parts import name_of, part, several
 from flowdsl.runtime.phases import ENDED, FAILURES, RUNNING
 
@@ -118,7 +118,7 @@ def names(workflow: Json) -> list[str]:
 
 def callers(workflow: Json, function: str) -> list[str]:
     """The tasks that run the template of a function."""
-    template = function.replace("_", "-")
+    template = hyphened(function)
     tasks = (one for spec in _specs(workflow) for each in several(spec, "templates") for one in called(each))
     return list(dict.fromkeys(str(one["name"]) for one in tasks if one.get("template") == template))
 

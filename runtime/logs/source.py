@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.controller.names import LEARNING
+from flowdsl.runtime.names import hyphened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +55,8 @@ class Place(NamedTuple):
 
     def ends(self, wanted: str) -> bool:
         """Whether a name is its own, or the end of the path to it."""
-        names = [_plain(one) for one in wanted.split(".")]
-        return any([_plain(one) for one in path[-len(names) :]] == names for path in _ways(self.path))
+        names = [hyphened(one) for one in wanted.split(".")]
+        return any([hyphened(one) for one in path[-len(names) :]] == names for path in _ways(self.path))
 
 
 def _ways(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -68,13 +69,8 @@ def _ways(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def _same(name: str, wanted: str) -> bool:
-    # Task names have hyphens in place of the underscores of Python names.
-    plain = _plain(wanted)
-    return any(_plain(one) == plain for one in (name, name.partition("(")[0]))
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "-")
+    plain = hyphened(wanted)
+    return any(hyphened(one) == plain for one in (name, name.partition("(")[0]))
 
 
 def place(run: str, node: str) -> Place:
