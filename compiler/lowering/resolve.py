@@ -352,8 +352,8 @@ class Resolver:
         found: list[str] = []
         for leaf in leaves(expr):
             if isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in self.names:
-                maker = self.plan.by_call.get(id(leaf.task)) if isinstance(leaf, Best) else None
-                found.append(self.names[id(leaf.task)] if maker is None else maker.best)
+                made = self.names[id(leaf.task)]
+                found.append(self.plan.by_call[id(leaf.task)].best if isinstance(leaf, Best) else made)
         return found
 
 
