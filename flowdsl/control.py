@@ -7,11 +7,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.places.place import Argument, Site, here
-from flowdsl.tracing.trace import TOKEN, Region, Trace, complain, needed, regions
+from flowdsl.tracing.trace import TOKEN, Region, Trace, needed, regions
 from flowdsl.values import types as t
-from flowdsl.values.expr import MOST_NESTED, Either, Expr, Many, Op, Poison, negate, nested
+from flowdsl.values.expr import Either, Expr, Many, Op, Poison, flat, negate
 from flowdsl.values.lift import as_written, lift, spelled
-from flowdsl.values.operators import TOO_NESTED
+from flowdsl.values.operators import written
 from flowdsl.values.value import expr_of, fields_of, is_value, maker, value
 
 if TYPE_CHECKING:
@@ -164,13 +164,18 @@ def _choice(graph: Graph, one: Expr, other: Expr, kind: t.Type, part: bool = Fal
         pairs = zip(fields_of(one), fields_of(other), strict=True)
         fields = (_choice(graph, left, right, left.type, part=True) for left, right in pairs)
         return Many(tuple(fields), one.names, kind)
-    made = _in_branch(graph, one, other, kind) or Either((one, other), kind, part)
-    if nested(made) > MOST_NESTED:
-        complain("UnsupportedOperator", operator=TOO_NESTED)
-        return Poison()
+    if kind == one.type and _repeats(one, other):
+        return one
+    made = written(_in_branch(graph, one, other, kind) or Either((one, other), kind, part))
     if graph.region is not None:
         graph.chosen[id(made)] = made, graph.region
     return made
+
+
+def _repeats(one: Expr, other: Expr) -> bool:
+    """Whether a second value is nothing but what a choice has tried already, so that it is never used."""
+    chosen = isinstance(one, Either) or (isinstance(one, Op) and one.op == "?:")
+    return chosen and all(each in flat((one,)) for each in flat((other,)))
 
 
 def _in_branch(graph: Graph, one: Expr, other: Expr, kind: t.Type) -> Expr | None:

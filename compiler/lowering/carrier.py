@@ -26,7 +26,7 @@ from flowdsl.compiler.forms import (
     undigested,
     volumes,
 )
-from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
+from flowdsl.compiler.lowering.choices import apart, branched, mixed
 from flowdsl.compiler.lowering.folders import Elsewhere, Folder, folders
 from flowdsl.compiler.lowering.loop_lists import listed, rows_within
 from flowdsl.compiler.lowering.marks import of_run
@@ -57,6 +57,7 @@ from flowdsl.values.expr import (
     RunField,
     Stored,
     children,
+    flat,
 )
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.forms import File, Form, Mounted
 from flowdsl.tracing.trace import Call, regions
-from flowdsl.values.expr import Either, Expr, Out, Param, Stored
+from flowdsl.values.expr import Expr, Out, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Region
 
     Carried = Sequence[tuple[Form, list[Expr]]]
-
-
-def flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Nested choices, flattened in order."""
-    return tuple(
-        inner
-        for choice in choices
-        for inner in (flat(choice.choices) if isinstance(choice, Either) else (choice,))
-    )
 
 
 def branched(choice: Expr, region: Region | None) -> bool:

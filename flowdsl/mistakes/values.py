@@ -159,7 +159,7 @@ class UnsupportedOperator(Finding):
         elif self.operator == "a slice" or self.operator.startswith("an index"):
             way = "write a step that takes all of it and returns the part"
         elif self.operator.startswith("an operation on what"):
-            reason = "it would stand in an expression inside of all of them"
+            reason = "all of them would stand in one expression"
             way = "write a step that takes the values as a list, and returns the result"
         elif self.operator.startswith("`either` of records"):
             reason = "what is there of it is not known to Argo"

@@ -259,15 +259,38 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 MOST_NESTED = 95
 """The maximal nesting of operations: an expression of Argo is parsed to a depth of 100 here."""
+MOST_PARTS = 10_000
+"""The maximal number of values and operations in an expression: Argo reads no more."""
 
 
 def nested(expr: Expr) -> int:
-    """The nesting depth of operations and choices in an expression."""
+    """The nesting depth of operations and choices in an expression; those of nested choices are tried in turn."""
     known: int | None = expr.__dict__.get("_nested")
     if known is None:
-        known = max(map(nested, children(expr)), default=0) + isinstance(expr, (Op, Either))
+        if isinstance(expr, Either):
+            tried = flat(expr.choices)
+            known = max(min(place, len(tried) - 1) + nested(one) for place, one in enumerate(tried, 1))
+        else:
+            known = max(map(nested, children(expr)), default=0) + isinstance(expr, Op)
         expr.__dict__["_nested"] = known
     return known
+
+
+def size(expr: Expr) -> int:
+    """The number of values and operations in an expression, counted at each place."""
+    known: int | None = expr.__dict__.get("_size")
+    if known is None:
+        known = expr.__dict__["_size"] = 1 + sum(map(size, children(expr)))
+    return known
+
+
+def flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Nested choices, flattened in order."""
+    return tuple(
+        inner
+        for choice in choices
+        for inner in (flat(choice.choices) if isinstance(choice, Either) else (choice,))
+    )
 
 
 def leaves(expr: Expr) -> list[Expr]:

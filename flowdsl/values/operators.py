@@ -6,11 +6,20 @@ import math
 
 from flowdsl.tracing.trace import complain
 from flowdsl.values import types as t
-from flowdsl.values.expr import COMPARISONS, MOST_NESTED, Const, Either, Expr, Op, Poison, nested
+from flowdsl.values.expr import (
+    COMPARISONS,
+    MOST_NESTED,
+    MOST_PARTS,
+    Const,
+    Either,
+    Expr,
+    Op,
+    Poison,
+    nested,
+    size,
+)
 from flowdsl.values.joined import flaw_of, join
 from flowdsl.values.textual import Textual
-
-TOO_NESTED = f"an operation on what {MOST_NESTED} others gave, one after the other,"
 
 
 def operate(operator: str, left: Expr, right: Expr) -> Expr | None:
@@ -24,10 +33,19 @@ def operate(operator: str, left: Expr, right: Expr) -> Expr | None:
         return Poison()
     make = _arithmetic if operator in "+-*/" else _logic if operator in "&|" else _comparison
     made = make(operator, left, right)
-    if made is not None and nested(made) > MOST_NESTED:
-        complain("UnsupportedOperator", operator=TOO_NESTED)
-        return Poison()
-    return made
+    return None if made is None else written(made)
+
+
+def written(made: Expr) -> Expr:
+    """The expression; poison, which is reported, for one that is too large or too nested to be written."""
+    if nested(made) > MOST_NESTED:
+        what = f"an operation on what {MOST_NESTED} others gave, one after the other,"
+    elif size(made) > MOST_PARTS:
+        what = f"an operation on what more than {MOST_PARTS} values and operations gave"
+    else:
+        return made
+    complain("UnsupportedOperator", operator=what)
+    return Poison()
 
 
 def _unfit(operator: str, side: Expr) -> bool:

@@ -49,7 +49,7 @@ def branches(
             ship.options(name="hurry")(bad_or(good, bad), "quick")
     model = either(good, bad)
     ship(model, f"score {score}")
-    return model
+    return either(model, bad_or(good, bad))  # what `model` has tried
 
 
 def bad_or(good: Path, bad: Path) -> Path:
