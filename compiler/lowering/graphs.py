@@ -141,15 +141,16 @@ class Graphs:
         loop = plan.call.loop
         assert loop is not None
         assert loop.objective is not None
-        name = self.variants.names.name(plan.best, f"pick {self._within(graph)} {plan.name}")
         rows = Out(plan.name, "results", t.JSON)
         if plan.large:
+            name = self.variants.names.name(plan.best, f"pick {self._within(graph)} {plan.name}")
             self._picker(name, plan)
             given = ir.Argument("rows", "parameter", rows, t.JSON)
         else:
             best = BestRow(rows, loop.objective.metric, loop.objective.goal, loop.minimum, t.JSON)
+            name = self.variants.names.name("best-row", "best rows")
             given = ir.Argument(ROW, "parameter", best, t.JSON)
-            self.written.templates.append(hands_on(name, (given,), plan.call.site))
+            self.written.best = self.written.best or hands_on(name, (given,), plan.call.site)
         return ir.Task(plan.best, name, (given,), plan.call.site, (plan.name,), plan.condition)
 
     def _picker(self, name: str, plan: CallPlan) -> None:

@@ -108,6 +108,8 @@ class Lowering:
         self.variants.reserve(list(roots.values()))
         for name, plan in roots.items():
             self.graphs.graph(plan, name)
+        if self.written.best is not None:
+            self.written.templates.append(self.written.best)
         entry, *leave = roots
         return entry, leave[0] if leave else None
 

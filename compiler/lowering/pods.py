@@ -70,6 +70,7 @@ class Written:
         self.pods: dict[str, Variant] = {}  # of each template of a step, if some are cached
         self.signatures: dict[str, Signature] = {}
         self.objectives: dict[str, tuple[str, str]] = {}
+        self.best: ir.Template | None = None  # of the tasks that pick the best rows of sweeps
 
 
 class Pods:
