@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.runs.given import pairs, path_of, paths
+from flowdsl.compiler.argo.provenance import PIPELINE
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.diagnostic import together
@@ -226,9 +227,10 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
     if not values:
         return
     from flowdsl.compiler.lint import lint, shelf
-    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault, Uncomputable
+    from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault, Uncomputable, WrappedNumber
     from flowdsl.compiler.schema.findings import short
 
+    compiled = PIPELINE in part(run["metadata"], "labels")
     wrong: dict[str, RunError] = {}
     for problem in lint(run, shelf(others)):
         finding = problem.finding
@@ -242,6 +244,9 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
                 own = finding.name if isinstance(finding, FailsByDefault) else ""
                 name = own if own in alike else next(iter(alike), "")
                 said = f"`{finding.found}` fails: {finding.reason}"
+            case _ if isinstance(finding, WrappedNumber) and compiled:  # Python's result is another one
+                name = next((each for each, text in texts.items() if short(text) == finding.value), "")
+                said = f"{finding.message}; Argo would make it {finding.result}"
             case _:
                 continue
         if name in values and said not in wrong:

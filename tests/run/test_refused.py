@@ -226,6 +226,38 @@ def test_values_with_which_a_run_fails_are_refused(flowdsl: Callable[..., Result
     assert flowdsl("waiting.yaml", "-p", "wait=5s", "-p", "epochs=4").code == 0
 
 
+NUMBERS = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def seed(number: int) -> int:
+    return number
+
+
+@pipeline
+def numbers(offset: int = 1) -> int:
+    return seed(offset * 4)
+"""
+
+
+def test_a_value_whose_sum_argo_would_cut_off_is_refused(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "numbers.py").write_text(NUMBERS, encoding="utf-8")
+    done = flowdsl("numbers.py", "-p", f"offset={2**61}")
+    assert done.code == 2
+    assert (
+        f"-p offset={2**61}: the result with `{2**61}` is {2**63}, which does not fit into 64 bits"
+        in done.err
+    )
+    assert f"Argo would make it {-(2**63)}" in done.err
+    assert not (folder / ".flowdsl/runs").exists()
+    assert flowdsl("numbers.py", "-p", f"offset={-(2**61)}").code == 0
+    (folder / "numbers.py").write_text(NUMBERS.replace("offset: int = 1", f"offset: int = {2**61}"))
+    assert "FD384" in flowdsl("numbers.py").err
+
+
 def test_a_parameter_that_argo_cannot_hand_on(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "said.py").write_text(SAID, encoding="utf-8")
     for value in ("a\x1bb", "{{workflow.name}}"):

@@ -88,7 +88,8 @@ class _Evaluated:
         operands: list[t.Node] = []
         exact = self.exact(node, operands) if isinstance(node, t.Binary) else None
         if exact is not None and wrapped(exact) != exact:
-            yield WrappedNumber(self.given(node), str(exact), str(wrapped(exact))), (node.start, node.end)
+            given = self.given(node), short(self.value)
+            yield WrappedNumber(*given, str(exact), str(wrapped(exact))), (node.start, node.end)
         for each in t.always(node) if exact is None else operands:
             yield from self.wrapping(each)
 

@@ -95,6 +95,7 @@ class WrappedNumber(Finding):
     label = "Argo makes it {result}"
     help = "give smaller numbers, or compute with them inside a step"
     given: str
+    value: str
     exact: str
     result: str
 
