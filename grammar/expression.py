@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.chains import CHAINED, nested
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression_tree import (
     BINARY,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 MOST_DEPTH = 100
 """The maximum depth of nested nodes."""
 MOST_IN_A_ROW = 200
-"""The most consecutive operators: each nests what is before it, and trees are walked by recursion."""
+"""The most consecutive operators but `&&` and `||`: each nests what is before it, and trees are walked by recursion."""
 
 MOST_NODES = 10_000
 """The most nodes of a tree. Source: expr-lang, DefaultMaxNodes."""
@@ -343,6 +344,8 @@ class _Reader:
                 left = self.call(left)
             elif word in COMPARISONS:
                 left = self.compared(left, word)
+            elif word in CHAINED:
+                left = self.chain(left, word)
             else:
                 right = self.operation(BINARY[word] + (word != "**"))
                 left = Binary(word, left, right, left.start, right.end)
@@ -362,6 +365,14 @@ class _Reader:
             if word not in COMPARISONS:
                 return made
             self.at += tokens
+
+    def chain(self, left: Node, word: str) -> Node:
+        """Operands with `&&` or with `||` between them."""
+        parts = [left, self.operation(BINARY[word] + 1)]
+        while self.operator()[0] == word:
+            self.at += 1
+            parts.append(self.operation(BINARY[word] + 1))
+        return nested(parts, lambda one, other: Binary(word, one, other, one.start, other.end))
 
     # --- operands ------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.chains import CHAINED, nested
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
 from flowdsl.grammar.named import NamedTuple
@@ -206,6 +207,8 @@ class _Builder:
                         self.text, start, end, "a number or a condition after the sign, not text"
                     )
                 return Unary(str(sign), self.node(operand), start, end)
+            case "binary" if str(parts[1]) in CHAINED:
+                return self.chain(item, str(parts[1]))
             case "binary":
                 left, sign, right = parts
                 self.separate(sign, right)
@@ -230,6 +233,19 @@ class _Builder:
             case _:
                 pass
         return Binary(str(sign), left, right, start, end)
+
+    def chain(self, item: Any, word: str) -> Condition:
+        """Operands with `&&` or with `||` between them; the tree of the parser has the last one at the top."""
+        operands: list[Any] = []
+        while kind_of(item) == "binary" and str(item.children[1]) == word:
+            item, sign, right = item.children
+            self.separate(sign, right)
+            operands.append(right)
+        parts = [(self.node(operand), *span(operand)) for operand in (item, *reversed(operands))]
+        return nested(
+            parts,
+            lambda one, other: (Binary(word, one[0], other[0], one[1], other[2]), one[1], other[2]),
+        )[0]
 
     def mean(self, sign: Any) -> None:
         """Raise an error for a sign that govaluate takes for an operator, but that nobody means as one."""

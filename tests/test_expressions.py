@@ -90,6 +90,16 @@ def test_an_expression_of_many_parts_is_refused_in_words() -> None:
         evaluate("+".join([numbers] * 101), SCOPE)
 
 
+@pytest.mark.parametrize("sign", ["&&", "||"])
+def test_a_chain_of_conditions_may_be_long(sign: str) -> None:
+    truth = "true" if sign == "&&" else "false"
+    long = f" {sign} ".join([truth] * 2000)
+    for value in (True, False):
+        for whole in (f"{long} {sign} x == 'a'", f"x == 'a' {sign} {long}"):
+            assert evaluate(whole, {"x": "a" if value else "b"}) is value
+            assert conditions.evaluate(whole.replace("x", "a" if value else "b")) is value
+
+
 def test_a_value_of_many_levels_is_refused_in_words() -> None:
     text = "[" * 9000 + "]" * 9000  # the limits of parsing and comparing depend on the version of Python
     with pytest.raises(ExpressionError, match=r"nested too deeply|exceeded max depth"):
