@@ -152,6 +152,7 @@ def check_command(
     file: FileArgument,
     /,
     *files: FileArgument,
+    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
     cluster: ClusterOption = None,
     argo_version: VersionOption = None,
     format: FormatOption = "text",
@@ -170,6 +171,8 @@ def check_command(
         a folder of such files; or - for standard input.
     files
         More files. References between their templates are followed.
+    kind
+        What pipelines become; see flowdsl compile.
     select
         Only findings with these codes, or whose codes begin like this.
     ignore
@@ -182,6 +185,7 @@ def check_command(
 
     return check_files(
         [str(one) for one in (file, *files)],
+        kind=kind,
         goal=Target(cluster, argo_version),
         format=format,
         select=select or (),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from flowdsl.cli.display.report import Format
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.compiler.manifests import Manifests
+    from flowdsl.compiler.written_as import Kind
 
     _Read = tuple[Manifests, Sources, frozenset[str]]
 
@@ -43,6 +44,7 @@ _PIPELINE = regex(r"^(?:from|import)\s+flowdsl\b", re.MULTILINE)
 def check_files(
     targets: Sequence[str],
     *,
+    kind: Kind | None,
     goal: Target,
     format: Format,
     select: Sequence[str],
@@ -51,10 +53,11 @@ def check_files(
 ) -> int:
     """Report the findings of files on standard output; returns the exit code.
 
-    `select` and `ignore` are codes or prefixes of codes; with `strict`, warnings count as errors.
+    Pipelines are checked as objects of `kind`, if it is given. `select` and `ignore` are codes or prefixes of codes;
+    with `strict`, warnings count as errors.
     """
     wanted, unwanted = _codes(select), _codes(ignore)
-    found = _judged([path for target in targets for path in files(target)], goal)
+    found = _judged([path for target in targets for path in files(target)], kind, goal)
 
     def counts(one: Diagnostic) -> bool:
         code = one.finding.code
@@ -83,7 +86,7 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
     return codes
 
 
-def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
+def _judged(targets: Sequence[tuple[str, bool]], kind: Kind | None, goal: Target) -> list[Judged]:
     """The findings of each file."""
     results: list[Callable[[], Judged] | int] = []
     manifests: list[_Read] = []
@@ -94,7 +97,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> list[Judged]:
             results.append(len(manifests))
             manifests.append(manifests_of(target, named, goal))
         else:
-            results.append(_python(Path(target), named, goal))
+            results.append(_python(Path(target), named, kind, goal))
     checked = _checked(manifests) if manifests else []
     judged = [checked[result] if isinstance(result, int) else result() for result in results]
     return [as_part(one) if part else one for one, part in zip(judged, are_parts(judged), strict=True)]
@@ -123,11 +126,11 @@ def _empty(folder: str) -> Judged:
     return Judged(None, [Diagnostic(NoPipeline(folder, folder=True), None)], Sources())
 
 
-def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
+def _python(path: Path, named: bool, kind: Kind | None, goal: Target) -> Callable[[], Judged]:
     """Checks a Python file; one of a folder may contain only steps for others, and needs no pipeline."""
 
     def found() -> Judged:
-        judged = judge(path, goal=goal)
+        judged = judge(path, kind, goal=goal)
         return judged if named else without_lack(judged, path)
 
     return found

@@ -133,6 +133,15 @@ def test_nothing_found(form: str, said: str, flowdsl: Callable[..., Result]) -> 
     assert flowdsl("compile", "pipeline.py", "--format", form).err == said
 
 
+def test_a_pipeline_is_checked_as_what_it_becomes(flowdsl: Callable[..., Result]) -> None:
+    argo = 'argo={"script": {"volumeMounts": [{"name": "data", "mountPath": "/data"}]}}'
+    write("pipeline.py", PIPELINE.replace('slim")', f'slim", {argo})', 1))
+    assert "error[FD552]" in flowdsl("check", "pipeline.py").out
+    code, out, _ = flowdsl("check", "pipeline.py", "--as", "template")
+    assert code == 0
+    assert "warning[FD553]" in out
+
+
 def test_several_files_make_one_report(flowdsl: Callable[..., Result]) -> None:
     write("b.py", WRONG)
     write("a.py", WRONG)
