@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import WORD, counts, flag, misspelt, one_of, strings, texts
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, misspelt, one_of, strings, texts
 from flowdsl.compiler.schema.findings import arrived
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.grammar.regex import regex
@@ -54,7 +54,7 @@ def ray(body: Object) -> Iterator[Flaw]:
     cluster = spec.get("rayClusterSpec")
     if cluster is None and not spec.get("clusterSelector"):
         way = "add `rayClusterSpec`, with the pods of a cluster, or `clusterSelector`"
-        yield f"{what} has no `rayClusterSpec`", way
+        yield Lacking(f"{what} has no `rayClusterSpec`", way)
     if is_mapping(cluster):
         yield from _ray_cluster(cluster, f"`rayClusterSpec` of {what}")
 
@@ -66,7 +66,7 @@ def _ray_cluster(cluster: Object, what: str) -> Iterator[Flaw]:
     yield from flag(cluster.get("enableInTreeAutoscaling"), f"`enableInTreeAutoscaling` of {what}")
     head, workers = cluster.get("headGroupSpec"), cluster.get("workerGroupSpecs")
     if head is None:
-        yield f"{what} has no `headGroupSpec`", "add it, with the `template` of its pod"
+        yield Lacking(f"{what} has no `headGroupSpec`", "add it, with the `template` of its pod")
     if is_mapping(head):
         yield from misspelt(head, "`headGroupSpec`", _HEAD)
         yield from _ray_group(head, "`headGroupSpec`")
@@ -135,7 +135,7 @@ def spark(body: Object) -> Iterator[Flaw]:
     given = {**spec, "mainApplicationFile": spec.get("mainApplicationFile") or spec.get("arguments")}
     for field, example in _NEEDED.items():
         if given.get(field) is None:
-            yield f"{what} has no `{field}`", f"add `{field}: {example}`, or what it is"
+            yield Lacking(f"{what} has no `{field}`", f"add `{field}: {example}`, or what it is")
     yield from texts(
         spec, what, ("image", "mainApplicationFile", "mainClass", "pythonVersion", "sparkVersion")
     )

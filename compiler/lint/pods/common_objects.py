@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
 from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
-from flowdsl.compiler.lint.pods.untyped import WORD, counts, flag, one_of, strings
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, one_of, strings
 from flowdsl.compiler.lint.pods.workloads import metadata_of, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
@@ -45,15 +45,11 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object
 
 
-def flaw(body: Any) -> Flaw | None:
-    """What is invalid in an object, and the remedy; None if nothing is, or it is of another kind."""
+def flaws(body: Any) -> Iterator[Flaw]:
+    """What is invalid in an object, and the remedies; nothing for one of another kind."""
     if not is_mapping(body) or not isinstance(body.get("kind"), str):
-        return None
-    kind: str = body["kind"]
-    return next(_flaws(body, kind, str(body.get("apiVersion"))), None)
-
-
-def _flaws(body: Any, kind: str, version: str) -> Iterator[Flaw]:
+        return
+    kind, version = body["kind"], str(body.get("apiVersion"))
     yield from _metadata(body.get("metadata"), kind, version)
     known = _KINDS.get((version, kind))
     if known is not None:
@@ -157,10 +153,8 @@ def _secret(body: Any) -> Iterator[Flaw]:
         return
     for key in _KEYS.get(str(body.get("type")), ()):
         if not any(key in each for each in stored):
-            yield (
-                f"a Secret of the type `{body['type']}` has no `{key}`",
-                f"add `{key}`, or write `type: Opaque`",
-            )
+            way = f"add `{key}`, or write `type: Opaque`"
+            yield Lacking(f"a Secret of the type `{body['type']}` has no `{key}`", way)
 
 
 _KEYS = {
@@ -190,11 +184,15 @@ def _claim(body: Any) -> Iterator[Flaw]:
         return
     yield from claim_flaws(spec, "the claim")
     if not spec.get("accessModes"):
-        yield "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
+        yield Lacking(
+            "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
+        )
     asked = spec.get("resources")
     requests = value_at(asked, ("requests",))
     if asked != WORD and requests != WORD and not (is_mapping(requests) and requests.get("storage")):
-        yield "the claim does not say how much it asks for", "add `resources: {requests: {storage: 10Gi}}`"
+        yield Lacking(
+            "the claim does not say how much it asks for", "add `resources: {requests: {storage: 10Gi}}`"
+        )
 
 
 _TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
@@ -210,11 +208,11 @@ def _service(body: Any) -> Iterator[Flaw]:
         yield f"the Service has the type `{sort}`", instead(sort, _TYPES)
     if sort == "ExternalName":
         if not spec.get("externalName"):
-            yield "the Service has no `externalName`", "add the name of the host that it stands for"
+            yield Lacking("the Service has no `externalName`", "add the name of the host that it stands for")
         return
     ports = spec.get("ports")
     if not ports and spec.get("clusterIP") != "None":
-        yield "the Service has no `ports`", "add `ports: [{port: 80}]`, or `clusterIP: None`"
+        yield Lacking("the Service has no `ports`", "add `ports: [{port: 80}]`, or `clusterIP: None`")
     for port in ports if is_list(ports) else ():
         if is_mapping(port):
             for field in ("port", "targetPort"):
@@ -227,7 +225,9 @@ def _service(body: Any) -> Iterator[Flaw]:
                 if isinstance(number, int) and not 1 <= number <= 65535:
                     yield f"the Service has a `{field}` {number}", "write a number from 1 to 65535"
             if not port.get("name") and is_list(ports) and len(ports) > 1:
-                yield "a port of the Service has no `name`", "add one to each, where there are several"
+                yield Lacking(
+                    "a port of the Service has no `name`", "add one to each, where there are several"
+                )
 
 
 def _ingress(body: Any) -> Iterator[Flaw]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.untyped import (
     WORD,
+    Lacking,
     containers_of,
     count,
     counts,
@@ -61,7 +62,9 @@ def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw
     indexed = mode == "Indexed" or (mode is None and is_indexed)
     completions, parallelism = count(spec.get("completions")), count(spec.get("parallelism"))
     if mode == "Indexed" and not is_indexed and spec.get("completions") is None:
-        yield f"{owner} is `Indexed` and has no `completions`", "add `completions`, the number of indexes"
+        yield Lacking(
+            f"{owner} is `Indexed` and has no `completions`", "add `completions`, the number of indexes"
+        )
     if indexed and parallelism is not None and parallelism > _MOST_PARALLEL:
         yield f"`parallelism` of {owner} is {parallelism}", f"write at most {_MOST_PARALLEL}"
     for field in ("backoffLimitPerIndex", "maxFailedIndexes", "successPolicy") if not indexed else ():
@@ -70,7 +73,9 @@ def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw
             yield f"{owner} has `{field}`, and its pods have no indexes", way
     most = count(spec.get("maxFailedIndexes"))
     if most is not None and spec.get("backoffLimitPerIndex") is None:
-        yield f"{owner} has `maxFailedIndexes` and no `backoffLimitPerIndex`", "add `backoffLimitPerIndex`"
+        yield Lacking(
+            f"{owner} has `maxFailedIndexes` and no `backoffLimitPerIndex`", "add `backoffLimitPerIndex`"
+        )
     elif most is not None and completions is not None and most > completions:
         yield f"`maxFailedIndexes` of {owner} is {most}", f"write at most {completions}, its `completions`"
     yield from _managed(spec, owner)

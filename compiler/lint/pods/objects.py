@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.jobs import TTL_AT, asks_for_end
 from flowdsl.compiler.kinds import MAKING
 from flowdsl.compiler.lint.pods.api_versions import unserved
-from flowdsl.compiler.lint.pods.common_objects import flaw as shape_flaw
-from flowdsl.compiler.lint.pods.untyped import WORD, documents_in, typed_in, unreadable
-from flowdsl.compiler.lint.pods.workloads import flaw as workload_flaw
+from flowdsl.compiler.lint.pods.common_objects import flaws as shape_flaws
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, documents_in, typed_in, unreadable
+from flowdsl.compiler.lint.pods.workloads import flaws as workload_flaws
 from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import is_list, is_mapping, string, value_at
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.lint.manifest.view import View
+    from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.problem import Part
     from flowdsl.compiler.tree import Object
 
@@ -32,6 +33,14 @@ class ResourceManifest(Various):
     """A `resource` template without one readable manifest."""
 
     code = "FD559"
+
+
+class PartOfObject(Various):
+    """An object of a `resource` template that cannot be created, but may change one that exists."""
+
+    code = "FD743"
+    severity = "warning"
+    label = "`apply` fails here if there is no such object yet"
 
 
 def resource_manifests(view: View) -> Iterator[Problem]:
@@ -44,7 +53,8 @@ def resource_manifests(view: View) -> Iterator[Problem]:
         manifest: str = resource.get("manifest") or ""
         if (flaw := _flaw(resource, manifest)) is not None:
             place, part = ((*path, "manifest"), _part(manifest, flaw[0])) if manifest else (path, None)
-            yield Problem(place, ResourceManifest(*flaw), part=part)
+            fits = resource.get("action") == "apply" and isinstance(flaw, Lacking)
+            yield Problem(place, (PartOfObject if fits else ResourceManifest)(*flaw), part=part)
         if resource.get("action") == "delete":
             yield from _asked_of_nothing(template, resource)
         origin: Object | None = resource.get("manifestFrom")
@@ -118,7 +128,7 @@ def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]
         yield Problem((*template.path, *place), ResourceManifest(found, way), on_key=True)
 
 
-def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
+def _flaw(resource: Object, manifest: str) -> Flaw | None:
     """What kubectl refuses in a readable manifest, and the remedy; None if nothing.
 
     Source: Argo Workflows, ExecResource and getKubectlArguments.
@@ -157,11 +167,14 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     )
     if (lacking := next(found, None)) is not None or action not in MAKING:
         return lacking
-    flaw = workload_flaw(objects[0], flags) or shape_flaw(typed_in(manifest))
-    return flaw or (_gone(objects[0]) if asks_for_end(string(resource, "successCondition")) else None)
+    flaws = [*workload_flaws(objects[0], flags), *shape_flaws(typed_in(manifest))]
+    if asks_for_end(string(resource, "successCondition")):
+        flaws += filter(None, [_gone(objects[0])])
+    certain = [each for each in flaws if action != "apply" or not isinstance(each, Lacking)]
+    return next(iter(certain or flaws), None)
 
 
-def _gone(body: Object) -> tuple[str, str] | None:
+def _gone(body: Object) -> Flaw | None:
     """An object that is deleted as soon as it has ended: Argo finds none when it looks, and the run fails.
 
     Source: Argo Workflows, WaitResource, which looks every five seconds.
@@ -177,7 +190,7 @@ def _gone(body: Object) -> tuple[str, str] | None:
 _OPERATIONS = ("add", "copy", "move", "remove", "replace", "test")
 
 
-def _patch_flaw(operations: Any) -> tuple[str, str] | None:
+def _patch_flaw(operations: Any) -> Flaw | None:
     """What is invalid in the operations of a JSON patch. Source: RFC 6902."""
     if is_mapping(operations):
         way = "write a list, as in `[{op: replace, path: /spec/replicas, value: 2}]`"
@@ -218,7 +231,7 @@ _OF_OBJECTS = (None, "merge", "strategic")
 """The strategies of patches that are parts of an object."""
 
 
-def _incomplete(body: Any, action: object, flags: object, strategy: object) -> tuple[str, str] | None:
+def _incomplete(body: Any, action: object, flags: object, strategy: object) -> Flaw | None:
     """The fields that identify an object and are missing."""
     if not is_mapping(body):
         way = "write `apiVersion`, `kind`, `metadata` and what else it has"

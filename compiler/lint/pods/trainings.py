@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.jobs import RUN_POLICY, TRAININGS
-from flowdsl.compiler.lint.pods.untyped import WORD, count, counts, misspelt, named, one_of, texts
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, count, counts, misspelt, named, one_of, texts
 from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name
@@ -46,7 +46,7 @@ def training(body: Object) -> Iterator[Flaw]:
     yield from _named(body, kind)
     yield from _run_policy(spec, kind)
     if spec.get(field) is None:
-        yield f"the {kind} has no `{field}`", f"add `{field}`, with {' or '.join(known)}"
+        yield Lacking(f"the {kind} has no `{field}`", f"add `{field}`, with {' or '.join(known)}")
     replicas = spec.get(field)
     for role, each in replicas.items() if is_mapping(replicas) else ():
         yield from _role(kind, str(role), known)
@@ -54,7 +54,7 @@ def training(body: Object) -> Iterator[Flaw]:
         if kind == "PyTorchJob" and role == "Master" and isinstance(number, int) and number != 1:
             yield f"the PyTorchJob has {number} masters", "write `replicas: 1` there, and add workers"
         if kind == "PyTorchJob" and role == "Master" and is_mapping(each) and number is None:
-            yield "the `Master` of the PyTorchJob has no `replicas`", "write `replicas: 1` there"
+            yield Lacking("the `Master` of the PyTorchJob has no `replicas`", "write `replicas: 1` there")
         if not is_mapping(each):
             continue
         owner = f"`{role}` of the {kind}"
@@ -63,7 +63,7 @@ def training(body: Object) -> Iterator[Flaw]:
         yield from one_of(each, "restartPolicy", owner, _RESTARTS)
         names = [str(one.get("name")) for one in mappings_at(each, "template", "spec", "containers")]
         if each.get("template") is None:
-            yield f"{owner} has no `template`", f"add it, with a container `{wanted}`"
+            yield Lacking(f"{owner} has no `template`", f"add it, with a container `{wanted}`")
         if names and wanted not in names and not any(WORD in name for name in names):
             yield f"{owner} has no container `{wanted}`", f"call the container `{wanted}`"
     if kind == "PyTorchJob":
@@ -156,7 +156,7 @@ def train_job(body: Object) -> Iterator[Flaw]:
         return
     runtime = spec.get("runtimeRef")
     if runtime is None or (is_mapping(runtime) and not runtime.get("name")):
-        yield (
+        yield Lacking(
             "the TrainJob has no `runtimeRef.name`",
             "add the name of a runtime, as in `{name: torch-distributed}`",
         )
@@ -183,7 +183,7 @@ def mpi(body: Object) -> Iterator[Flaw]:
     if not is_mapping(replicas) or any(WORD in str(role) for role in replicas):
         return
     if "Launcher" not in replicas:
-        yield "the MPIJob has no `Launcher`", "add one, whose container runs `mpirun`"
+        yield Lacking("the MPIJob has no `Launcher`", "add one, whose container runs `mpirun`")
     for role, least, most in (("Launcher", 1, 1), ("Worker", 1, None)):
         each = replicas.get(role)
         if not is_mapping(each):

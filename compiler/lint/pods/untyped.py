@@ -9,6 +9,7 @@ from flowdsl.compiler.schema.findings import arrived
 from flowdsl.compiler.schema.validate import is_whole
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at
 from flowdsl.diagnostic import instead, near
+from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import DNS_LABEL_LENGTH
 from flowdsl.grammar.template import TAG, may_be_variable
 
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 
     Flaw = tuple[str, str]
     """What is wrong with an object, and what to do about it."""
+
+
+class Lacking(NamedTuple):
+    """A flaw of a part that is missing, which `apply` leaves as it is in an object that exists."""
+
+    found: str
+    way: str
+
 
 WORD = "tag"
 """Replaces each tag of Argo. A text that contains it is not judged, unless any word would be wrong."""

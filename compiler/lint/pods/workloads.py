@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import WORD, containers_of
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, containers_of
 from flowdsl.compiler.schema.findings import UnknownField, dotted
 from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.schema.validate import findings_of
@@ -104,14 +104,14 @@ def _sort(body: Object) -> Sort | None:
     return _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
-def flaw(body: Any, flags: object) -> Flaw | None:
-    """What is invalid in an object with pods, and the remedy; None if nothing is, or it is of another kind."""
+def flaws(body: Any, flags: object) -> Iterator[Flaw]:
+    """What is invalid in an object with pods, and the remedies; nothing for one of another kind."""
     if not is_mapping(body) or "spec" not in body:  # too obvious to be forgotten
-        return None
+        return
     sort = _sort(body)
     if sort is None or '"<<"' in compact(body) or "validate" in str(flags):
-        return None
-    return next(_flaws(body, str(body["kind"]), sort), None)
+        return
+    yield from _flaws(body, str(body["kind"]), sort)
 
 
 def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
@@ -127,10 +127,10 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
             return
         if not is_mapping(node):
             place = dotted(sort.pod[: depth + 1])
-            yield f"the {kind} has no `{place}`", f"add `{place}`, with what its pods run"
+            yield Lacking(f"the {kind} has no `{place}`", f"add `{place}`, with what its pods run")
             return
     if kind == "CronJob" and not body["spec"].get("schedule"):
-        yield "the CronJob has no `spec.schedule`", "add `schedule` to its `spec`"
+        yield Lacking("the CronJob has no `spec.schedule`", "add `schedule` to its `spec`")
     yield from _pod(node, kind, sort)
     yield from _containers(node, mappings_at(body, "spec", "volumeClaimTemplates"), kind, sort)
     yield from _selected(body, kind, sort)
@@ -143,13 +143,13 @@ def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
             yield not_a_field(f"the {kind}", (*sort.pod, *finding.steps), fields(finding.owner))
     place, policy = dotted(sort.pod), pod.get("restartPolicy") or ""
     if not pod.get("containers"):
-        yield f"{_owner(kind)} has no containers", f"add `containers` below `{place}`"
+        yield Lacking(f"{_owner(kind)} has no containers", f"add `containers` below `{place}`")
     if sort.ends and policy in ("", "Always"):
-        found = "has no `restartPolicy`" if not policy else "cannot have `restartPolicy: Always`"
-        yield (
-            f"the pod of the {kind} {found}",
-            f"write `restartPolicy: Never` below `{place}`, or `OnFailure`",
-        )
+        way = f"write `restartPolicy: Never` below `{place}`, or `OnFailure`"
+        if policy:
+            yield f"the pod of the {kind} cannot have `restartPolicy: Always`", way
+        else:
+            yield Lacking(f"the pod of the {kind} has no `restartPolicy`", way)
     elif sort.selects and policy in _ENDING:
         found = f"the pod of the {kind} cannot have `restartPolicy: {policy}`"
         yield found, "remove it, or make a Job of the object"
@@ -166,12 +166,13 @@ def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Ite
         for field in ("name", "image"):
             if not container.get(field):
                 what = f"the container `{name}`" if name else "a container"
-                yield f"{what} in {owner} has no `{field}`", f"add `{field}`"
+                yield Lacking(f"{what} in {owner} has no `{field}`", f"add `{field}`")
         for mount in mappings_at(container, "volumeMounts"):
             used = str(mount.get("name"))
             if not unknown and used not in volumes and WORD not in used:
                 way = f"add it to `volumes` below `{dotted(sort.pod)}`"
-                yield f"the container `{name}` mounts `{used}`, and {owner} has no such volume", way
+                found = f"the container `{name}` mounts `{used}`, and {owner} has no such volume"
+                yield Lacking(found, way)
 
 
 def _owner(kind: str) -> str:
@@ -187,7 +188,7 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
     selector: Any = spec.get("selector")
     if not selector:
         way = "add `selector: {matchLabels: {...}}` to its `spec`, with the labels of its pods"
-        yield f"the {kind} has no `spec.selector`", way
+        yield Lacking(f"the {kind} has no `spec.selector`", way)
         return
     for field in map(str, selector if is_mapping(selector) else ()):
         if field not in fields("LabelSelector") and WORD not in field:
@@ -202,10 +203,8 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         own = value_at(labels, (key,))
         if own != value and WORD not in f"{key}{value}{own}":
             way = f"write `{key}: {value}` below `spec.template.metadata.labels`"
-            yield (
-                f"the pods of the {kind} do not have the label `{key}: {value}` that it selects them by",
-                way,
-            )
+            found = f"the pods of the {kind} do not have the label `{key}: {value}` that it selects them by"
+            yield Lacking(found, way) if own is None else (found, way)
 
 
 def not_a_field(what: str, path: Path, known: Iterable[str], there: str = "") -> Flaw:
