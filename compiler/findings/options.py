@@ -265,6 +265,13 @@ class OptionType(Finding):
         way = f"for example {example}" if example else f"write {self.want}"
         if self.have.startswith(MEMBER):
             way = f"write what it stands for: `{self.have.removeprefix(MEMBER)}.value`"
+        if self.name == "gpu" and self.have.startswith("'"):
+            text = self.have.strip("'")
+            way = (
+                f"write gpu={text}"
+                if text.isdecimal()
+                else f'for example gpu=1; by product: gpu=GPU(1, product="{text}")'
+            )
         return {**super().words(), "way": way}
 
 

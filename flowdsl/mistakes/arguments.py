@@ -128,7 +128,7 @@ class WrongType(Finding):
             return "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
         if have == "Any":
             return ANNOTATE
-        if have == f"list[{want}]":
+        if have == f"list[{want}]" or (have == "list" and "[" not in want):
             loop = f'fan_out({self.step}, over={{"{parameter}": ...}})'
             return f"to run `{self.step}` for each element write {loop}"
         if have == "None":

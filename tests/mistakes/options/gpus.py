@@ -13,7 +13,7 @@ def negative(lr: float) -> None:
     print(lr)
 
 
-@step(image="pytorch/pytorch:2.7.1", gpu="two")
+@step(image="pytorch/pytorch:2.7.1", gpu="A100")
 def text(lr: float) -> None:
     print(lr)
 
