@@ -123,17 +123,21 @@ def may_be_variable(name: str) -> bool:
 
 
 def is_filled(text: str) -> bool:
-    """Whether Argo may replace a tag in a text: braces around other words stay as they are.
+    """Whether Argo may replace a tag in a text: braces around other words stay as they are."""
+    return bool(first_filled(text))
 
-    Unclosed ones extend to closing braces in a following text.
-    """
+
+def first_filled(text: str) -> str:
+    """The first tag in a text that Argo may replace; unclosed braces extend to closing ones in a following text."""
     if "{{" not in text:
-        return False
-    closed = [*_closed(text)]
-    return text.find("{{", closed[-1].end() if closed else 0) >= 0 or any(
-        body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body
-        for body in (found[1] for found in closed)
-    )
+        return ""
+    end = 0
+    for found in _closed(text):
+        body, end = found[1], found.end()
+        if body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body:
+            return found[0]
+    opened = text.find("{{", end)
+    return text[opened:] if opened >= 0 else ""
 
 
 def may_be(judge: Callable[[str], bool], text: str) -> bool:

@@ -264,7 +264,7 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
             if DAMAGED.search(literal):
                 found.append(Diagnostic(DamagedText(), place))
             elif is_filled(literal):
-                found.append(Diagnostic(LiteralBraces(), place))
+                found.append(Diagnostic(LiteralBraces(literal), place))
     for part in word.parts if isinstance(word, Join) else ():
         if isinstance(part, InPod):
             _single(definition, part, where, place, found)

@@ -9,12 +9,20 @@ class LiteralBraces(Finding):
     """A literal that Argo would evaluate."""
 
     code = "FD219"
-    title = "the text contains `{{{{`, which Argo evaluates"
+    title = "the text contains `{braces}`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
     help = (
         "for a value of the run, pass the result or parameter itself; add literal braces inside a step, or "
         "close them around a word that Argo does not know"
     )
+    text: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the beginning of the first braces in question."""
+        from flowdsl.grammar.template import first_filled
+
+        begin = first_filled(self.text)[:40].splitlines()[0]
+        return {**super().words(), "braces": begin}
 
 
 class ObjectText(Finding):

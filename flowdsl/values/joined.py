@@ -65,7 +65,7 @@ def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
             from flowdsl.grammar.template import is_filled
 
             if is_filled(literal):
-                return "LiteralBraces", {}
+                return "LiteralBraces", {"text": literal}
         if not CONTROL.isdisjoint(literal):
             return "ControlCharacter", {"text": repr(literal)}
     return None

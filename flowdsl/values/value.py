@@ -95,7 +95,7 @@ class RunTimeValue:
         wanted = unpacked(here())
         parts = _parts_of(expr)
         if parts is None:
-            if not isinstance(expr, Poison):
+            if not _is_mistake(expr):
                 what = "looped over" if wanted is None else "unpacked"
                 complain("RunTimeLoop", what=what, type=t.spell(expr.type))
             parts = []
@@ -110,7 +110,7 @@ class RunTimeValue:
         if size := _size(expr, complete=True):
             return size
         parts = _parts_of(expr)
-        if parts is None and not isinstance(expr, Poison):
+        if parts is None and not _is_mistake(expr):
             complain("RunTimeLoop", what="counted")
         return 1 if parts is None else len(parts)
 
@@ -466,6 +466,11 @@ def _size(expr: Expr, *, complete: bool = False) -> int | None:
     if loop is None or loop.rows is None or loop.learnt is not None or (complete and loop.keep_going):
         return None
     return len(loop.rows)
+
+
+def _is_mistake(expr: Expr) -> bool:
+    """Whether a mistake has been reported in what a value is made of; a loop without items is one."""
+    return isinstance(expr, Poison) or _size(expr) == 0
 
 
 def _known_index(index: object) -> int | str | None:

@@ -2,7 +2,7 @@
 
 import re
 
-from flowdsl import pipeline, step
+from flowdsl import fan_out, pipeline, step
 
 
 @step(image="python:3.12-slim")
@@ -13,3 +13,5 @@ def render(template: str, name: str) -> str:
 @pipeline
 def mail() -> None:
     render("Dear {{ item.name }}", name="Ada")
+    for text in fan_out(render.options(name="each"), over={"template": ["Hello", "Dear {{ item"]}, name="Ada"):
+        render.options(name="again")(text, name="Bob")
