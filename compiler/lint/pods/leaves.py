@@ -46,10 +46,11 @@ _HOST = r"(?:\[[^\]\s/?#]*\]|(?:[-\w.~!$&'()*+,;=<>\"\]]|[^\x00-\x7f]|%[89A-Fa-f
 _TEXT = r"(?:[^%{}\x00-\x1f\x7f]|%[0-9A-Fa-f]{{2}})*"
 _ADDRESS = regex(
     rf"(?i:https?)://(?:(?:[-A-Za-z0-9._:~!$&'()*+,;=@]|%[0-9A-Fa-f]{{2}})*@)?"
-    rf"(?:{_HOST}(?::[0-9]*)?|:[0-9]+)"
+    rf"(?:{_HOST}(?::(?P<port>[0-9]*))?|:[0-9]+)"
     rf"(?:/{_TEXT.format('?#')})?(?:\?[^#\x00-\x1f\x7f]*)?(?:#{_TEXT.format('')})?"
 )
 """What Go's url.Parse accepts as a URL with a host: escapes are checked everywhere but in the query."""
+_MOST_PORT = "65535"
 
 _BEGUN = regex(r"(?i:https?)://[^\x00-\x1f\x7f]*")
 
@@ -78,7 +79,7 @@ def requests(view: View) -> Iterator[Problem]:
 
 def _no_address(url: str) -> Finding:
     """What is wrong with an invalid URL."""
-    way = "write the whole address, such as `https://example.com/ready`"
+    way = whole_address(url, "https://example.com/ready")
     return BadRequest("the address", f"is `{url}`, to which nothing can be sent", way)
 
 
@@ -109,7 +110,17 @@ _CONTROL = regex(r"[\x00-\x08\x0a-\x1f\x7f]")
 def may_be_address(url: str) -> bool:
     """Whether a text may be a valid URL, as far as it is known; an empty one counts as such."""
     known, tag, _ = url.partition("{{")
-    return not url or bool(tag and not known) or bool((_BEGUN if tag else _ADDRESS).fullmatch(known))
+    if tag:
+        return not known or bool(_BEGUN.fullmatch(known))
+    found = _ADDRESS.fullmatch(known)
+    port = "" if found is None else (found["port"] or "").lstrip("0")
+    return not url or (found is not None and len(port) <= len(_MOST_PORT) and port.zfill(5) <= _MOST_PORT)
+
+
+def whole_address(url: str, example: str) -> str:
+    """What to write in place of a text that is no address, or of one whose port is too high."""
+    whole = f"write the whole address, such as `{example}`"
+    return f"write a port up to {_MOST_PORT}" if _ADDRESS.fullmatch(url) else whole
 
 
 def _body(request: Object, path: Path) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.kinds import STORES
 from flowdsl.compiler.lint.manifest.typed import typed
-from flowdsl.compiler.lint.pods.leaves import header_faults, may_be_address
+from flowdsl.compiler.lint.pods.leaves import header_faults, may_be_address, whole_address
 from flowdsl.compiler.lint.variables.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries_at, inside, is_json, is_mapping, string, value_at
@@ -142,7 +142,7 @@ def _urls(view: View) -> Iterator[Problem]:
     for found in typed(view, _ADDRESSED, _with(view, '"url":')):
         url, name = string(found.data, "url"), _owner(view, found)
         if not may_be_address(url):
-            way = "write the whole address, such as `https://example.com/data.csv`"
+            way = whole_address(url, "https://example.com/data.csv")
             finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
             yield Problem((*found.path, "url"), finding)
         for place, part, problem, way in header_faults(found.data, found.path):
@@ -173,7 +173,8 @@ def logins(view: View) -> Iterator[Problem]:
 
 _LOGINS = frozenset(("ArtifactoryArtifact", "AzureArtifact", "GitArtifact", "OSSArtifact", "S3Artifact"))
 _OF_LOGINS = ("usernameSecret", "blob", "repo", "accessKeySecret", "encryptionOptions")
-_OVER_SSH = regex(r"ssh://|[\w.-]+@[\w.-]+:")
+_OVER_SSH = regex(r"ssh://|(?:[\w.-]+@)?[\w.-]+:(?!//)")
+_OVER_HTTP = regex(r"https?://")
 
 
 def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
@@ -197,9 +198,7 @@ def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
             way = "add `accountKeySecret`, or `useSDKCreds: true` for the account of the pod"
             return ("", "says nobody to log in as", way) if lacks else None
         case "GitArtifact":
-            needs = _OVER_SSH.match(location.get("repo") or "") and not has("sshPrivateKeySecret")
-            way = "add `sshPrivateKeySecret`, or write an address with `https://`"
-            return ("repo", "is fetched over SSH, and has no key", way) if needs else None
+            return _repository(location.get("repo") or "", location)
         case _ if not has("endpoint", "bucket", "key"):
             return None
         case _ if _is_named(location, "accessKeySecret") and location.get("secretKeySecret"):
@@ -208,6 +207,21 @@ def _login(kind: str, location: Object) -> tuple[str, str, str] | None:
             return _encryption(location) if named else ("secretKeySecret", what, way)
         case _:
             return half("accessKeySecret", "secretKeySecret") or _encryption(location)
+
+
+def _repository(repo: str, location: Object) -> tuple[str, str, str] | None:
+    """What is wrong with the address of a repository, or the login to it: field, fault, remedy. Source: go-git 5.19."""
+    key = "sshPrivateKeySecret"
+    if _OVER_SSH.match(repo):
+        way = f"add `{key}`, or write an address with `https://`"
+        return None if location.get(key) else ("repo", "is fetched over SSH, and has no key", way)
+    if _OVER_HTTP.match(repo) and location.get(key):
+        way = "write `usernameSecret` and `passwordSecret`, or an address such as `git@github.com:owner/name`"
+        return key, "is fetched over HTTP, with a key for SSH", way
+    if repo and "://" not in repo and "{{" not in repo and repo[0] not in "./":
+        way = "write the whole address, such as `https://github.com/owner/name`"
+        return "repo", f"is at `{repo}`, which is no address", way
+    return None
 
 
 def _is_named(location: Object, field: str) -> bool:
