@@ -201,7 +201,7 @@ _OF_NODES = ("node.name", "steps.name", "tasks.name")
 
 
 def _begins(view: View, place: Place) -> bool:
-    """Whether a call is at the start of a run, when the run's status is still empty.
+    """Whether a call is only at the start of a run, when the run's status is still empty.
 
     Source: Argo Workflows, operate in workflow/controller/operator.go, which sets the status to Running in
     that pass.
@@ -211,8 +211,10 @@ def _begins(view: View, place: Place) -> bool:
         return False
     if not graph.name or graph.name != view.setting("entrypoint"):
         return False
-    waits = any(view.setting(field) for field in ("synchronization", "suspend"))
-    if waits or "synchronization" in graph.data:
+    waits = view.setting("suspend")
+    if waits or any(
+        view.setting(field) or field in graph.data for field in ("retryStrategy", "synchronization")
+    ):
         return False
     if graph.body == "dag":
         return not call.data.get("depends") and not call.data.get("dependencies")
