@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
 """The shells whose options are read."""
+OPERATORS = frozenset({">", ">>", "<", "2>", "2>&1", "|", "&&", "||", ";"})
+"""What only a shell understands between words."""
+_INTERPRETERS = frozenset((*SHELLS, "env", "node", "perl", "python", "ruby"))
 _BEFORE = ("env", "busybox")  # programs that run the one named after them
 
 
@@ -39,3 +42,12 @@ def shell_text_at(words: Sequence[str | None]) -> int | None:
             asked |= word[0] == "-" and "c" in word
             at += word.count("o") + word.count("O")  # each takes a word
     return at if asked and at < len(words) else None
+
+
+def is_command_line(word: str) -> bool:
+    """Whether a word is certainly a program with its arguments, and not the path of a file with spaces."""
+    if "{{" in word or "\\" in word or len(word.split()) < 2:
+        return False
+    first, *rest = word.split()
+    known = "/" not in first or program([first]).rstrip("0123456789.") in _INTERPRETERS
+    return known or any(each.startswith("-") for each in rest)

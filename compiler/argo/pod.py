@@ -31,6 +31,10 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     found: Json = {"image": environment.image or "", "command": words[:1]}
     if words[1:]:
         found["args"] = words[1:]
+    if isinstance(said := template.places.get("command"), Argument):
+        for position in range(len(words)):
+            holder, index = (found["args"], position - 1) if position else (found["command"], 0)
+            origins.note(holder, index, said._replace(position=position))
     origins.option(found, "image", template, "image")
     fields: tuple[Field, ...] = (
         ("imagePullPolicy", environment.image_pull_policy, ("image_pull_policy",)),

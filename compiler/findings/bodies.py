@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.command_line import OPERATORS
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -349,18 +350,17 @@ class ChangedByJson(Finding):
     way: str
 
 
-class OneWord(Finding):
-    """A command whose only word has spaces: the name of a program with its arguments."""
+class Unsplit(Finding):
+    """The base of kinds about a command line in one word."""
 
-    code = "FD771"
-    severity = "warning"
-    title = "`{text}` is one word: a program of that name would be looked for"
     label = "not split at spaces{unfilled}"
     help = "{way}"
     text: str
     inputs: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
     """The values that stand in the text: what is in the braces of an f-string."""
+    more: bool = False  # whether other words follow
+    in_yaml: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, and the words of the text, each input where it is meant to be."""
@@ -370,27 +370,39 @@ class OneWord(Finding):
             names = self._names(word)
             alone = bool(names) and word == f"{{{names[0]}}}"
             parts.append(names[0] if alone else f'f"{word}"' if names else f'"{word}"')
-        shown = parts[:8] + ["..."] * (len(parts) > 8)
+        shown = parts[:8] + ["..."] * (self.more or len(parts) > 8)
         way = f"write each word separately: command({', '.join(shown)})"
-        if _SHELL.intersection(words):
+        if OPERATORS.intersection(words):
             named = {(_NAMED.sub("", one) or "out").upper(): one for one in self._names(self.text)}
             env = ", ".join(f'"{name}": {one}' for name, one in named.items())
             values = ", ".join(f'"${name}"' for name in named)
             given = f", env={{{env}}}), with {values} in the text" if named else ")"
             way = f'let a shell read it: command("sh", "-c", "..."{given}'
         also = ", nor filled in" if unfilled(self.text, self.inputs) and not self.filled else ""
-        return {**super().words(), "way": way, "unfilled": also}
+        return {**super().words(), "way": self.in_yaml or way, "unfilled": also}
 
     def _names(self, text: str) -> list[str]:
         """What stands in braces in a part of the text."""
         return [one for one in self.filled if f"{{{one}}}" in text] or unfilled(text, self.inputs)
 
 
+class OneWord(Unsplit):
+    """A command whose only word has spaces: the name of a program with its arguments."""
+
+    code = "FD771"
+    severity = "warning"
+    title = "`{text}` is one word: a program of that name would be looked for"
+
+
+class NoProgram(Unsplit):
+    """A command line in one word, where the name of a program is expected: no file has that name."""
+
+    code = "FD796"
+    title = "there is no program `{text}`"
+    label = "one word, which is not split at spaces{unfilled}"
+
+
 _NAMED = regex(r"^output\(|[').]")
-
-
-#: What only a shell understands between words.
-_SHELL = frozenset({">", ">>", "<", "2>", "2>&1", "|", "&&", "||", ";"})
 
 
 class NoTag(Finding):

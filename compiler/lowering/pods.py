@@ -114,6 +114,9 @@ class Pods:
             body = self._container(variant, setting, kinds)
         given = (*definition.options, *plan.call.options, *self.variants.inherited(plan.call))
         places = {option: self.variants.said(plan.call, option) for option in given}
+        said = self.planner.descriptions(definition)
+        if isinstance(said, CommandLine):
+            places["command"] = Argument(said.site)
         place = Definition(code)
         patches = patch.of_template(plan.call)
         template = ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)

@@ -36,7 +36,7 @@ from flowdsl.compiler.ports import IN
 from flowdsl.compiler.steps.described import described
 from flowdsl.compiler.steps.paths import FixedPath, fixed_paths
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.grammar.command_line import shell_text_at
+from flowdsl.grammar.command_line import is_command_line, shell_text_at
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import is_env_name
 from flowdsl.grammar.template import is_filled
@@ -53,6 +53,7 @@ from flowdsl.values.value import expr_of, is_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from flowdsl.places.place import Site
     from flowdsl.step import Described, StepDef
 
 _USUAL: Mapping[str, Expr] = {}
@@ -61,6 +62,7 @@ _USUAL: Mapping[str, Expr] = {}
 class CommandLine(NamedTuple):
     """The words of a command, and its environment variables, over the inputs of the step."""
 
+    site: Site
     words: tuple[Expr, ...]
     env: tuple[tuple[str, Expr], ...]
     source: Expr | None = None  # a script that is passed to the command as a file
@@ -114,7 +116,8 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
     written = _written(definition, said)
     paths = fixed_paths(definition, said, written, found)
     _outputs(definition, parts, said, written, {one.name for one in paths}, found)
-    return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True, paths)
+    stdout = said.options["stdout"] is True
+    return CommandLine(said.site, tuple(words), tuple(env), source, stdout, paths)
 
 
 def _words(definition: StepDef, said: Described, found: list[Diagnostic]) -> list[Expr]:
@@ -148,10 +151,15 @@ def _flawed(definition: StepDef, words: list[Expr], said: Described) -> Iterator
     """The errors in the combination of the words of a command."""
     if not words:
         yield Diagnostic(NoCommand(definition.name), said.site)
-    elif len(words) == 1 and " " in (only := "".join(map(_shown, _pieces(words[0]))).strip()):
-        filled = tuple(_shown(one)[1:-1] for one in _pieces(words[0]) if not isinstance(one, str))
-        inputs = tuple(definition.signature.by_name)
-        yield Diagnostic(bodies.OneWord(only, inputs, filled), Argument(said.site, position=0))
+        return
+    pieces = _pieces(words[0])
+    first = "".join(map(_shown, pieces)).strip()
+    certain = isinstance(words[0], Const) and is_command_line(first)
+    if certain or (len(words) == 1 and " " in first):
+        filled = tuple(_shown(one)[1:-1] for one in pieces if not isinstance(one, str))
+        kind = bodies.NoProgram if certain else bodies.OneWord
+        finding = kind(first, tuple(definition.signature.by_name), filled, len(words) > 1)
+        yield Diagnostic(finding, Argument(said.site, position=0))
     else:
         yield from _unfilled(definition, words, said)
 

@@ -9,7 +9,13 @@ from flowdsl.compiler.lint.doubts import commands, literal, memoized, sharing, u
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.manifest.view import Rule
 
-RULES: tuple[Rule, ...] = (unlikely.times, unlikely.attempts, unlikely.podless, unlikely.stopped)
+RULES: tuple[Rule, ...] = (
+    unlikely.times,
+    unlikely.attempts,
+    unlikely.podless,
+    unlikely.stopped,
+    commands.commands,
+)
 
 OF_YAML: tuple[Rule, ...] = (
     unlikely.commands,
@@ -17,7 +23,6 @@ OF_YAML: tuple[Rule, ...] = (
     unlikely.devices,
     unlikely.scripts,
     unlikely.exits,
-    commands.commands,
     commands.sources,
     literal.bare,
     literal.chosen,

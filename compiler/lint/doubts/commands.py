@@ -9,11 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.doubts.literal import TakenLiterally
-from flowdsl.compiler.lint.pods.bodies import arguments, is_command_line, short
+from flowdsl.compiler.lint.pods.bodies import arguments, short
 from flowdsl.compiler.lint.scripts import parse
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.tree import entries, inside, string
-from flowdsl.grammar.command_line import SHELLS, program, shell_text_at
+from flowdsl.grammar.command_line import SHELLS, is_command_line, program, shell_text_at
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
@@ -61,9 +61,9 @@ def _one_text(container: Object, path: Path) -> Iterator[Problem]:
     text = shell_text_at([word for _, word in listed])
     behind = [] if text is None else listed[text:]
     if len(behind) > 1 and not any(mark in behind[0][1] for mark in ("$", "{{")):
-        runs, (at, word) = short(behind[0][1]), behind[1]
-        found = f"the shell runs `{runs}`, and nothing there asks for `{short(word)}`"
-        yield Problem(at, TakenLiterally(found, "not used", "write the whole command line as one text"))
+        found = f"the shell runs `{short(behind[0][1])}`, and nothing there asks for the words after it"
+        finding = TakenLiterally(found, "not used", "write the whole command line as one text")
+        yield Problem(behind[1][0], finding)
 
 
 _OF_SHELLS = frozenset(("cd", "export", "set", "source", "unset"))
@@ -89,8 +89,8 @@ _VARIABLE = regex(r"[^\s$]*\$(?:(\w+)|\{(\w+)\})[^\s$]*")
 def _without_shell(kind: str, container: Object, path: Path) -> Iterator[Problem]:
     """The finding about words that only a shell understands, where no shell runs."""
     words = [*arguments(container, path)]
-    way = "write `[sh, -c]`, and the whole command line as one text"
-    if kind in _OF_SHELLS:
+    way = "run it with `sh -c`, the whole command line as one text"
+    if kind in _OF_SHELLS and words[0][1] == kind:  # a path leads to a program
         finding = TakenLiterally(f"`{kind}` is a word of the shell", "no program in most images", way)
         yield Problem(words[0][0], finding)
     elif _VERSION.sub("", kind) in _TAKES_WORDS:
@@ -100,8 +100,7 @@ def _without_shell(kind: str, container: Object, path: Path) -> Iterator[Problem
             named = _VARIABLE.fullmatch(word)
             name = (named[1] or named[2]) if named is not None else ""
             if name in known or name in _ALWAYS_SET:
-                other = f"write `$({name})`, which Kubernetes replaces" if name in known else way
-                yield Problem(place, TakenLiterally(found, "only a shell fills it in", other))
+                yield Problem(place, TakenLiterally(found, "only a shell fills it in", way))
                 return
             if (output := _OUTPUT.search(word)) is not None and output[1] not in known:
                 yield Problem(place, TakenLiterally(found, "only a shell runs what is in it", way))

@@ -67,6 +67,8 @@ RULES: tuple[Rule, ...] = (
     combinations.sysctls,
     combinations.ports,
     combinations.pages,
+    bodies.programs,
+    programs.executable,
     combinations.probed,
     combinations.told,
     combinations.sleeps,
@@ -79,8 +81,6 @@ RULES: tuple[Rule, ...] = (
 
 OF_YAML: tuple[Rule, ...] = (
     amounts.in_memory,
-    bodies.programs,
-    programs.executable,
     programs.seen,
     leaves.gates,
     waits.at_once,

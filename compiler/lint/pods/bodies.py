@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.findings.bodies import BadImage, NoProgram
 from flowdsl.compiler.kinds import GRAPH_BODIES
 from flowdsl.compiler.lint.manifest.dag import cycle_in_words, cycles
 from flowdsl.compiler.lint.variables.typing_findings import OnlyDefault
@@ -15,7 +15,7 @@ from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.artifact_path import leads_up
-from flowdsl.grammar.command_line import SHELLS, program
+from flowdsl.grammar.command_line import OPERATORS, SHELLS, is_command_line, program
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, only_tag
@@ -36,17 +36,6 @@ class NoImage(Finding):
     label = "needs `image`"
     help = "add `image`"
     what: str
-
-
-class NoProgram(Finding):
-    """A command line in one word, where the name of a program is expected: no file has that name."""
-
-    code = "FD796"
-    title = "there is no program `{program}`"
-    label = "one word, which is not split at spaces"
-    help = "write {way}"
-    program: str
-    way: str
 
 
 class NoCommand(Finding):
@@ -132,13 +121,16 @@ def programs(view: View) -> Iterator[Problem]:
         path = (*template.path, *place)
         words = [*arguments(container, path)] if container.get("command") else []
         if words and is_command_line(words[0][1]):
-            way = f"each word separately: [{', '.join(words[0][1].split())}]"
-            yield Problem(words[0][0], NoProgram(words[0][1], way))
+            split = words[0][1].split()
+            way = f"write each word separately: [{', '.join(split)}]"
+            if OPERATORS.intersection(split):
+                way = "run it with `sh -c`, the whole command line as one text"
+            yield Problem(words[0][0], NoProgram(words[0][1], in_yaml=way))
         elif words and place[0] != "script" and program([words[0][1]]) in SHELLS:
             at, file = _file_of_shell(words[1:])
             if is_command_line(file) and not _SPACED.fullmatch(file):
-                way = f"`-c` before it, with which `{program([words[0][1]])}` runs a text"
-                yield Problem(at, NoProgram(short(file), way))
+                way = f"write `-c` before it, with which `{program([words[0][1]])}` runs a text"
+                yield Problem(at, NoProgram(short(file), in_yaml=way))
 
 
 def arguments(container: Object, path: Path) -> Iterator[tuple[Path, str]]:
@@ -165,18 +157,6 @@ def short(text: str) -> str:
     """The beginning of a text, as part of a message."""
     line = text.split("\n", 1)[0]
     return line if len(line) <= 40 and line == text else f"{line[:37]}..."
-
-
-def is_command_line(word: str) -> bool:
-    """Whether a word is certainly a program with its arguments, and not the path of a file with spaces."""
-    if "{{" in word or "\\" in word or len(word.split()) < 2:
-        return False
-    first, *rest = word.split()
-    known = "/" not in first or program([first]).rstrip("0123456789.") in _INTERPRETERS
-    return known or any(each.startswith("-") for each in rest)
-
-
-_INTERPRETERS = frozenset((*SHELLS, "env", "node", "perl", "python", "ruby"))
 
 
 def images(view: View) -> Iterator[Problem]:

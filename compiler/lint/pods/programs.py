@@ -23,11 +23,10 @@ class NotExecutable(Finding):
     """A program in a ConfigMap or Secret, whose files nobody may execute."""
 
     code = "FD891"
-    title = "`{program}` cannot be executed: the files of volume `{volume}` have the mode {mode}"
+    title = "`{program}` cannot be executed: the files of its volume have the mode {mode}"
     label = "permission denied"
-    help = "write `{field}: 0755` in the volume, or run the program that reads the file, as in {way}"
+    help = "run the program that reads the file, as in {way}; or write `{field}: 0755` in the volume"
     program: str
-    volume: str
     mode: str
     field: str
     way: str
@@ -57,11 +56,11 @@ def executable(view: View) -> Iterator[Problem]:
         mount = mount_of(container, program)
         if mount is None or view.is_patched(template):
             continue
-        name = string(mount, "name")
-        found = _mode(view.volumes_of(template).get(name, {}), program, mount)
+        volume = view.volumes_of(template).get(string(mount, "name"), {})
+        found = _mode(volume, program, mount)
         if found is not None and not found[1] & 0o111:
             way = f"[{'python' if program.endswith('.py') else 'sh'}, {program}]"
-            finding = NotExecutable(program, name, f"{found[1]:04o}", found[0], way)
+            finding = NotExecutable(program, f"{found[1]:04o}", found[0], way)
             yield Problem((*template.path, *place, "command", 0), finding)
 
 

@@ -18,8 +18,14 @@ def clean() -> None:
     return command("rm -r /tmp/x && sync")
 
 
+@container(image="trainer:1")
+def tested(rate: float) -> None:
+    command("python test.py", "--rate", rate)
+
+
 @pipeline
 def nightly() -> None:
     fit(0.1, 2)
     count(3)
     clean()
+    tested(0.1)

@@ -4,10 +4,10 @@ from flowdsl import command, container, pipeline
 
 
 @container(image="trainer:1")
-def train() -> None:
-    command("python train.py --lr 0.1")
+def train(lr: float) -> None:
+    command(f"python train.py --lr {lr}")
 
 
 @pipeline
 def nightly() -> None:
-    train()
+    train(0.1)
