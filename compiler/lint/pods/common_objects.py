@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
 from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, one_of, strings
-from flowdsl.compiler.lint.pods.workloads import metadata_of, pod_of
+from flowdsl.compiler.lint.pods.workloads import container_flaws, metadata_of, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (
@@ -321,11 +321,13 @@ def _of_job_set(body: Any) -> Iterator[Flaw]:
     yield from _of_jobs(body.get("spec"), "JobSet")
 
 
-def _of_jobs(spec: Any, kind: str) -> Iterator[Flaw]:
+def _of_jobs(spec: Any, kind: str, *, completed: bool = False) -> Iterator[Flaw]:
     """The pods of the jobs of a JobSet with this spec, nested in an object of the kind."""
     for each in mappings_at(spec, "replicatedJobs"):
         if is_mapping(pod := value_at(each, ("template", "spec", "template", "spec"))):
-            yield from pod_flaws(pod, f"the pod of the job `{each.get('name')}` of the {kind}")
+            owner = f"the pod of the job `{each.get('name')}` of the {kind}"
+            yield from pod_flaws(pod, owner)
+            yield from container_flaws(pod, owner, completed=completed)
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
@@ -334,6 +336,7 @@ def _of_training(body: Any) -> Iterator[Flaw]:
     for owner, pod in trainings.pods(body):
         # The CRD of an MPIJob does not describe the pods.
         yield from pod_flaws(pod, f"the pod of {owner}", listed=body["kind"] != "MPIJob")
+        yield from container_flaws(pod, f"the pod of {owner}")
 
 
 def _of_ray(body: Any) -> Iterator[Flaw]:
@@ -341,6 +344,7 @@ def _of_ray(body: Any) -> Iterator[Flaw]:
     yield from applications.ray(body)
     for owner, pod in applications.pods(body):
         yield from pod_flaws(pod, f"the pod of {owner}")
+        yield from container_flaws(pod, f"the pod of {owner}")
 
 
 def _of_job(body: Any) -> Iterator[Flaw]:
@@ -355,7 +359,7 @@ _ANCESTORS = ("trainer", "model-initializer", "dataset-initializer")
 def _runtime(body: Any) -> Iterator[Flaw]:
     """The Jobs of a training runtime. Source: Kubeflow Trainer 2.0 to 2.2, pkg/webhooks."""
     spec = mapping_at(body, "spec", "template", "spec")
-    yield from _of_jobs(spec, body["kind"])
+    yield from _of_jobs(spec, body["kind"], completed=True)  # by the TrainJob
     for each in mappings_at(spec, "replicatedJobs"):
         labels = mapping_at(each, "template", "metadata", "labels")
         step = labels.get("trainer.kubeflow.org/trainjob-ancestor-step")

@@ -262,8 +262,6 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
     if is_mapping(pod) and pod.get("restartPolicy") == "Always":
         way = "write `restartPolicy: Never`, or `OnFailure`"
         yield f"the pod of {owner} cannot have `restartPolicy: Always`", way
-    if is_mapping(pod) and pod.get("containers") in (None, []):
-        yield f"the pod of {owner} has no containers", "add `containers`"
     replicas, width = count(one.get("replicas", 1)), count(spec.get("parallelism", 1))
     if replicas is not None and width is not None and replicas * width > _MOST_PODS:
         yield f"{owner} has more than {_MOST_PODS} pods", "ask for fewer `replicas`, or less `parallelism`"

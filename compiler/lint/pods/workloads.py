@@ -17,7 +17,7 @@ from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object, Path
@@ -131,19 +131,17 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
             return
     if kind == "CronJob" and not body["spec"].get("schedule"):
         yield Lacking("the CronJob has no `spec.schedule`", "add `schedule` to its `spec`")
-    yield from _pod(node, kind, sort)
-    yield from _containers(node, mappings_at(body, "spec", "volumeClaimTemplates"), kind, sort)
+    yield from _pod(node, mappings_at(body, "spec", "volumeClaimTemplates"), kind, sort)
     yield from _selected(body, kind, sort)
 
 
-def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
-    """What is invalid in the pod of an object."""
+def _pod(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
+    """What is invalid in the pod of an object, which may make claims for it."""
     for finding in findings_of("PodSpec", pod):
         if isinstance(finding, UnknownField):
             yield not_a_field(f"the {kind}", (*sort.pod, *finding.steps), fields(finding.owner))
     place, policy = dotted(sort.pod), pod.get("restartPolicy") or ""
-    if not pod.get("containers"):
-        yield Lacking(f"{_owner(kind)} has no containers", f"add `containers` below `{place}`")
+    yield from container_flaws(pod, _owner(kind), claims)
     if sort.ends and policy in ("", "Always"):
         way = f"write `restartPolicy: Never` below `{place}`, or `OnFailure`"
         if policy:
@@ -155,24 +153,29 @@ def _pod(pod: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         yield found, "remove it, or make a Job of the object"
 
 
-def _containers(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
-    """What is invalid in the containers of the pod of an object, which may make claims for it."""
+def container_flaws(
+    pod: Object, owner: str, claims: Sequence[Object] = (), *, completed: bool = False
+) -> Iterator[Flaw]:
+    """What the containers of a pod lack, which may have volumes for claims.
+
+    `completed`: another object may give them images and volumes.
+    """
+    if not pod.get("containers"):
+        yield Lacking(f"{owner} has no containers", "add `containers` to its `spec`")
     volumes = {str(each.get("name")) for each in mappings_at(pod, "volumes")}
     volumes |= {str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))}
-    unknown = pod.get("volumes") == WORD or any(WORD in each for each in volumes)
-    owner = _owner(kind)
+    unknown = completed or pod.get("volumes") == WORD or any(WORD in each for each in volumes)
     for container in containers_of(pod):
         name = container.get("name") or ""
-        for field in ("name", "image"):
+        for field in ("name",) if completed else ("name", "image"):
             if not container.get(field):
                 what = f"the container `{name}`" if name else "a container"
                 yield Lacking(f"{what} in {owner} has no `{field}`", f"add `{field}`")
         for mount in mappings_at(container, "volumeMounts"):
             used = str(mount.get("name"))
             if not unknown and used not in volumes and WORD not in used:
-                way = f"add it to `volumes` below `{dotted(sort.pod)}`"
                 found = f"the container `{name}` mounts `{used}`, and {owner} has no such volume"
-                yield Lacking(found, way)
+                yield Lacking(found, "add it to `volumes`, beside `containers`")
 
 
 def _owner(kind: str) -> str:
