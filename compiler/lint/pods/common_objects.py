@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
 from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, one_of, strings
-from flowdsl.compiler.lint.pods.workloads import container_flaws, metadata_of, pod_of
+from flowdsl.compiler.lint.pods.workloads import container_flaws, its_pod, metadata_of, pod_of
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (
@@ -57,8 +57,7 @@ def flaws(body: Any) -> Iterator[Flaw]:
     if is_mapping(metadata := metadata_of(body)):
         yield from _marks(metadata, kind)
     if is_mapping(pod := pod_of(body)):
-        what = f"the pod of the {kind}" if kind != "Pod" else "the Pod"
-        yield from pod_flaws(pod, what, listed=False)  # as workloads.py judges the fields
+        yield from pod_flaws(pod, its_pod(kind), listed=False)  # as workloads.py judges the fields
     if version == API_VERSION and kind in kinds():
         for problem in check_schema(body):
             finding = problem.finding
@@ -315,6 +314,12 @@ def _of_cron(body: Any) -> Iterator[Flaw]:
         yield from jobs.of_jobs(job, "the CronJob")
 
 
+def _of_pod(pod: Object, owner: str, *, listed: bool = True, completed: bool = False) -> Iterator[Flaw]:
+    """The pod of an object of an operator; see `pod_flaws` and `container_flaws`."""
+    yield from pod_flaws(pod, f"the pod of {owner}", listed=listed)
+    yield from container_flaws(pod, f"the pod of {owner}", completed=completed)
+
+
 def _of_job_set(body: Any) -> Iterator[Flaw]:
     """A JobSet, and the pods of its jobs."""
     yield from jobs.job_set(body)
@@ -325,9 +330,7 @@ def _of_jobs(spec: Any, kind: str, *, completed: bool = False) -> Iterator[Flaw]
     """The pods of the jobs of a JobSet with this spec, nested in an object of the kind."""
     for each in mappings_at(spec, "replicatedJobs"):
         if is_mapping(pod := value_at(each, ("template", "spec", "template", "spec"))):
-            owner = f"the pod of the job `{each.get('name')}` of the {kind}"
-            yield from pod_flaws(pod, owner)
-            yield from container_flaws(pod, owner, completed=completed)
+            yield from _of_pod(pod, f"the job `{each.get('name')}` of the {kind}", completed=completed)
 
 
 def _of_training(body: Any) -> Iterator[Flaw]:
@@ -335,16 +338,14 @@ def _of_training(body: Any) -> Iterator[Flaw]:
     yield from trainings.mpi(body) if body["kind"] == "MPIJob" else trainings.training(body)
     for owner, pod in trainings.pods(body):
         # The CRD of an MPIJob does not describe the pods.
-        yield from pod_flaws(pod, f"the pod of {owner}", listed=body["kind"] != "MPIJob")
-        yield from container_flaws(pod, f"the pod of {owner}")
+        yield from _of_pod(pod, owner, listed=body["kind"] != "MPIJob")
 
 
 def _of_ray(body: Any) -> Iterator[Flaw]:
     """A RayJob or RayCluster, and its pods."""
     yield from applications.ray(body)
     for owner, pod in applications.pods(body):
-        yield from pod_flaws(pod, f"the pod of {owner}")
-        yield from container_flaws(pod, f"the pod of {owner}")
+        yield from _of_pod(pod, owner)
 
 
 def _of_job(body: Any) -> Iterator[Flaw]:

@@ -140,17 +140,16 @@ def _pod(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[F
     for finding in findings_of("PodSpec", pod):
         if isinstance(finding, UnknownField):
             yield not_a_field(f"the {kind}", (*sort.pod, *finding.steps), fields(finding.owner))
-    place, policy = dotted(sort.pod), pod.get("restartPolicy") or ""
-    yield from container_flaws(pod, _owner(kind), claims)
+    owner, policy = its_pod(kind), pod.get("restartPolicy") or ""
+    yield from container_flaws(pod, owner, claims)
     if sort.ends and policy in ("", "Always"):
-        way = f"write `restartPolicy: Never` below `{place}`, or `OnFailure`"
+        way = f"write `restartPolicy: Never` below `{dotted(sort.pod)}`, or `OnFailure`"
         if policy:
-            yield f"the pod of the {kind} cannot have `restartPolicy: Always`", way
+            yield f"{owner} cannot have `restartPolicy: Always`", way
         else:
-            yield Lacking(f"the pod of the {kind} has no `restartPolicy`", way)
+            yield Lacking(f"{owner} has no `restartPolicy`", way)
     elif sort.selects and policy in _ENDING:
-        found = f"the pod of the {kind} cannot have `restartPolicy: {policy}`"
-        yield found, "remove it, or make a Job of the object"
+        yield f"{owner} cannot have `restartPolicy: {policy}`", "remove it, or make a Job of the object"
 
 
 def container_flaws(
@@ -178,7 +177,7 @@ def container_flaws(
                 yield Lacking(found, "add it to `volumes`, beside `containers`")
 
 
-def _owner(kind: str) -> str:
+def its_pod(kind: str) -> str:
     """The pod of an object, in words."""
     return "the Pod" if kind == "Pod" else f"the pod of the {kind}"
 
