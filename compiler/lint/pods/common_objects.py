@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
 from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, one_of, strings
-from flowdsl.compiler.lint.pods.workloads import container_flaws, its_pod, metadata_of, pod_of
-from flowdsl.compiler.lint.workflow.labels import label_faults
+from flowdsl.compiler.lint.pods.workloads import container_flaws, its_pod, metadata_of, not_a_field, pod_of
+from flowdsl.compiler.lint.workflow.labels import metadata_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (
     UnknownField,
@@ -34,8 +34,6 @@ from flowdsl.grammar.names import (
     is_data_key,
     is_dns_label,
     is_dns_subdomain,
-    is_label_value,
-    is_qualified_name,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +53,7 @@ def flaws(body: Any) -> Iterator[Flaw]:
     if known is not None:
         yield from known(body)
     if is_mapping(metadata := metadata_of(body)):
-        yield from _marks(metadata, kind)
+        yield from _marks(metadata, f"the pods of the {kind}", "are")
     if is_mapping(pod := pod_of(body)):
         yield from pod_flaws(pod, its_pod(kind), listed=False)  # as workloads.py judges the fields
     if version == API_VERSION and kind in kinds():
@@ -86,9 +84,7 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
         return
     for field in map(str, metadata):
         if field not in fields("ObjectMeta") and WORD not in field:
-            close = near(field, fields("ObjectMeta"))
-            way = f"write `{close}`" if close else "remove it, or move it to where it belongs"
-            yield f"the {kind} has `metadata.{field}`, which is not a field there, and is refused", way
+            yield not_a_field(f"the {kind}", ("metadata", field), fields("ObjectMeta"))
     name = metadata.get("name") or (f"{given}x" if (given := metadata.get("generateName")) else "")
     label = (version, kind) in (("v1", "Service"), ("v1", "Namespace"))
     fits = is_dns_label if label else is_dns_subdomain
@@ -98,29 +94,19 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
             f"the name of the {kind} cannot be `{metadata.get('name') or metadata['generateName']}`",
             "use lower-case letters, digits, `-` and `.`, with a letter or digit at both ends",
         )
+    yield from _marks(metadata, f"the {kind}", "is")
+
+
+def _marks(metadata: Object, owner: str, are: str) -> Iterator[Flaw]:
+    """Invalid labels and annotations; the word of a tag is valid in them."""
+    texts: Object = {}
     for field in ("labels", "annotations"):
         listed = metadata.get(field)
-        yield from strings(listed, f"`{field}` of the {kind}")
-        for key, value in listed.items() if is_mapping(listed) else ():
-            if field == "labels" and isinstance(value, str) and not is_label_value(value):
-                way = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
-                yield f"the {kind} has a label `{key}` with the value `{value}`", way
-            if not is_qualified_name(str(key).lower() if field == "annotations" else str(key)):
-                yield (
-                    f"`{key}` cannot be a key in `{field}` of the {kind}",
-                    "use letters, digits, `-`, `_` and `.`",
-                )
-
-
-def _marks(metadata: Object, kind: str) -> Iterator[Flaw]:
-    """The labels and annotations of the pods of an object."""
-    for field in ("labels", "annotations"):
-        yield from strings(metadata.get(field), f"`{field}` of the pods of the {kind}")
-    if is_mapping(labels := metadata.get("labels")):
-        texts = {str(key): value for key, value in labels.items() if isinstance(value, str)}
-        for each in label_faults(texts, (), "a label", filled=True):
-            if WORD not in each.finding.message:
-                yield f"the pods of the {kind} are refused: {each.finding.message}", each.finding.advice
+        yield from strings(listed, f"`{field}` of {owner}")
+        if is_mapping(listed):
+            texts[field] = {str(key): value for key, value in listed.items() if isinstance(value, str)}
+    for each in metadata_faults(texts, ()):
+        yield f"{owner} {are} refused: {each.finding.message}", each.finding.advice
 
 
 def _stored(body: Any) -> Iterator[Flaw]:

@@ -39,33 +39,33 @@ def labels(view: View) -> Iterator[Problem]:
 
     Text with template tags is not checked where Argo replaces tags.
     """
-    yield from _metadata(view.metadata, ("metadata",), filled=False)
+    yield from metadata_faults(view.metadata, ("metadata",), filled=False)
     for field in ("workflowMetadata", "podMetadata"):
-        yield from _metadata(inside(view.spec, field), (*view.path, field))
+        yield from metadata_faults(inside(view.spec, field), (*view.path, field))
     if view.kind == "CronWorkflow":
         # Its runs are created with this metadata. Source: Argo Workflows, ConvertCronWorkflowToWorkflow.
         metadata = inside(view.document, "spec", "workflowMetadata")
-        yield from _metadata(metadata, ("spec", "workflowMetadata"), filled=False)
+        yield from metadata_faults(metadata, ("spec", "workflowMetadata"), filled=False)
     of_files = "artifactGC", "podMetadata"
-    yield from _metadata(inside(view.spec, *of_files), (*view.path, *of_files))
+    yield from metadata_faults(inside(view.spec, *of_files), (*view.path, *of_files))
     for template in view.with_defaults:
         for path, artifact in entries_at(template.data, template.path, "outputs", "artifacts"):
-            yield from _metadata(inside(artifact, *of_files), (*path, *of_files))
+            yield from metadata_faults(inside(artifact, *of_files), (*path, *of_files))
         if "metadata" in template.data:
-            yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
+            yield from metadata_faults(inside(template.data, "metadata"), (*template.path, "metadata"))
         display = string(template.data, "annotations", DISPLAY_NAME)
         known = display if not is_filled(display) else f"{TAG.sub('', display)}xx"
         if display and DISPLAYED_NAME.fullmatch(known) is None:
             finding = BadLabel(display, "a display name", _DISPLAY_FORM)
             yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
     for path, claim in entries_at(view.spec, view.path, "volumeClaimTemplates"):
-        yield from _metadata(inside(claim, "metadata"), (*path, "metadata"))
+        yield from metadata_faults(inside(claim, "metadata"), (*path, "metadata"))
     for owner, path in view.owners:
         if selector := inside(owner, "nodeSelector"):
             yield from label_faults(selector, (*path, "nodeSelector"), "a node's label", filled=True)
 
 
-def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
+def metadata_faults(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
     """The findings about labels and annotations; `filled` says that Argo replaces tags in them."""
     yield from label_faults(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
     for field, what in (("annotations", "an annotation"), ("labelsFrom", "a label")):
