@@ -29,6 +29,9 @@ _WORDS = {
     "pendingTimeout": "`queue_timeout`",
     "maxDuration": "`within`",
     "retryPolicy": "`policy`",
+    "successCondition": "`success`",
+    "failureCondition": "`failure`",
+    "mirrorVolumeMounts: true": "`mirror=True`",
     "retryStrategy.affinity": "`elsewhere` of Retry",
 }
 """The options that fields of Argo are written for, where their names differ."""

@@ -1,7 +1,7 @@
 from flowdsl import manifest, pipeline, resource, run
 
 
-@resource("apply", success="status.succeeded == 1")
+@resource("apply", success="status.succeeded == 1", failure="status.failed > 0")
 def train() -> None:
     manifest(
         {

@@ -96,7 +96,7 @@ def _without_shell(kind: str, container: Object, path: Path) -> Iterator[Problem
     elif _VERSION.sub("", kind) in _TAKES_WORDS:
         known = {string(each, "name") for each in entries(container, "env")}
         for at, (place, word) in enumerate(words):
-            found = f"`{kind}` gets `{short(word)}` as it is"
+            found = f"`{kind}` gets `{short(word.replace('$$', '$'))}` as it is"
             named = _VARIABLE.fullmatch(word)
             name = (named[1] or named[2]) if named is not None else ""
             if name in known or name in _ALWAYS_SET:

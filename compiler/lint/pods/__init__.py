@@ -69,6 +69,8 @@ RULES: tuple[Rule, ...] = (
     combinations.pages,
     bodies.programs,
     programs.executable,
+    programs.seen,
+    waits.endless,
     combinations.probed,
     combinations.told,
     combinations.sleeps,
@@ -81,10 +83,8 @@ RULES: tuple[Rule, ...] = (
 
 OF_YAML: tuple[Rule, ...] = (
     amounts.in_memory,
-    programs.seen,
     leaves.gates,
     waits.at_once,
-    waits.endless,
     overwritten.overwritten,
     text.texts,
 )

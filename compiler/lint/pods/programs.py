@@ -39,10 +39,11 @@ class NotSeen(Finding):
     severity = "warning"
     title = "`{path}` is {what} of the step, which `{name}` does not have"
     label = "not mounted here"
-    help = "write `mirrorVolumeMounts: true` for `{name}`"
+    help = "write {way} for `{name}`"
     path: str
     what: str
     name: str
+    way: str = "`mirrorVolumeMounts: true`"
 
 
 _USUAL = 0o644

@@ -47,10 +47,11 @@ class NeverFails(Finding):
     code = "FD857"
     severity = "warning"
     title = "if the {kind} fails, this waits forever"
-    label = "no `failureCondition`"
-    help = "add `failureCondition`, such as `{failed}`, or a `timeout`"
+    label = "no {field}"
+    help = "add {field}, such as `{failed}`, or a `timeout`"
     kind: str
     failed: str
+    field: str = "`failureCondition`"
 
 
 class UnseenEnd(Finding):

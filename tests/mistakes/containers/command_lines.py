@@ -32,6 +32,11 @@ def cleaned() -> None:
     command("/scripts/clean.sh")
 
 
+@container(image=IMAGE, sidecars=[Sidecar("follow", image=IMAGE, command=["tail", "-f", "/data/log"])])
+def followed(log: Path) -> None:
+    command("count", log, paths={"log": "/data/log"})
+
+
 @step(
     image=IMAGE,
     init=[InitContainer("pause", image=IMAGE, command=["sleep 10 && ls"])],
@@ -48,4 +53,5 @@ def nightly(data: Path = S3("parts/first.csv")) -> None:
     listed()
     copied()
     cleaned()
+    followed(data)
     asked()

@@ -3,7 +3,7 @@
 from flowdsl import manifest, pipeline, resource, run
 
 
-@resource("create", success="status.succeeded == 1", retries=3)
+@resource("create", success="status.succeeded == 1", failure="status.failed > 0", retries=3)
 def train() -> None:
     manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": f"{run.name}-train"}})
 
