@@ -55,12 +55,17 @@ def commands(view: View) -> Iterator[Problem]:
             yield from _before_source(_VERSION.sub("", kind), container, path)
 
 
+_SHELL_ITSELF = frozenset(("_", "-", "--", *SHELLS))
+"""What stands for `$0` after the text that a shell runs, which reads it in messages alone."""
+
+
 def _one_text(container: Object, path: Path) -> Iterator[Problem]:
     """The finding about words after the text that a shell runs, which the text does not use."""
     listed = [*arguments(container, path)]
     text = shell_text_at([word for _, word in listed])
     behind = [] if text is None else listed[text:]
-    if len(behind) > 1 and not any(mark in behind[0][1] for mark in ("$", "{{")):
+    named = len(behind) == 2 and behind[1][1] in _SHELL_ITSELF
+    if len(behind) > 1 and not named and not any(mark in behind[0][1] for mark in ("$", "{{")):
         found = f"the shell runs `{short(behind[0][1])}`, and nothing there asks for the words after it"
         finding = TakenLiterally(found, "not used", "write the whole command line as one text")
         yield Problem(behind[1][0], finding)
