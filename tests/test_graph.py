@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lark import Lark
 
+from flowdsl.cli.app import run
 from flowdsl.cli.display.svg import svg
 from flowdsl.compiler.compile import compile_loaded
-from flowdsl.compiler.graph import Node, Picture, dot, mermaid, picture, together
+from flowdsl.compiler.graph.manifest import picture as manifest_picture
+from flowdsl.compiler.graph.picture import Node, Picture, dot, mermaid, together
+from flowdsl.compiler.graph.program import picture
+from flowdsl.compiler.limits import DEEPEST
 from flowdsl.compiler.load import load
 from tests.goldens import same
 
@@ -259,6 +263,61 @@ def test_several_pipelines_share_a_picture(tmp_path: Path) -> None:
         assert text.count("f") >= 2
 
 
+# --- manifests ---------------------------------------------------------------------------------------
+
+MANIFESTS = sorted((Path(__file__).parent / "graph/manifests").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
+def test_a_manifest(path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["graph", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    read_mermaid(out)
+    same(out, path.with_suffix(".mmd"), request)
+
+
+def test_templates_are_drawn_as_deep_as_argo_runs_them() -> None:
+    """Each of a long row of templates runs the next one, and the last one the first."""
+    names = [f"t{number}" for number in range(150)]
+    following = [*names[1:], names[0]]
+    templates = [
+        {"name": name, "steps": [[{"name": "only", "template": after, "when": "{{workflow.name}} == x"}]]}
+        for name, after in zip(names, following, strict=True)
+    ]
+    document = {
+        "kind": "Workflow",
+        "metadata": {"name": "row"},
+        "spec": {"entrypoint": "t0", "templates": templates},
+    }
+    drawing = manifest_picture(document, {})
+    text = mermaid(drawing)
+    assert text.count("subgraph") == DEEPEST - 1
+    for each in (text, dot(drawing), svg(drawing)):
+        assert names[DEEPEST] in each
+        assert names[DEEPEST + 1] not in each
+
+
+@pytest.mark.parametrize(
+    ("sequence", "often"),
+    [
+        ({"count": "0"}, "0 times"),
+        ({"count": 1}, "1 time"),
+        ({"start": "2", "end": "2"}, "1 time"),
+        ({"end": 3}, "4 times"),
+        ({"count": "{{x}}"}, "once for each item"),
+        ({"start": "{{x}}", "end": "2"}, "once for each item"),
+        ({"count": "9" * 5000}, "once for each item"),
+    ],
+)
+def test_a_sequence_says_how_often_it_runs(sequence: dict[str, Any], often: str) -> None:
+    tasks = [{"name": "only", "template": "leaf", "withSequence": sequence}]
+    leaf: dict[str, Any] = {"name": "leaf", "suspend": {}}
+    spec = {"entrypoint": "main", "templates": [{"name": "main", "dag": {"tasks": tasks}}, leaf]}
+    (only,) = manifest_picture({"kind": "Workflow", "spec": spec}, {}).nodes
+    assert only.lines == ("only", "leaf", often)
+
+
 # --- Mermaid -----------------------------------------------------------------------------------------
 
 
@@ -486,7 +545,7 @@ def test_the_same_picture_gives_the_same_bytes() -> None:
     """Within one process, where objects have other addresses the second time, and with other hash seeds."""
     drawing = chance(1)
     assert svg(drawing) == svg(chance(1))
-    imports = "from flowdsl.compiler.graph import *; from flowdsl.cli.display.svg import svg"
+    imports = "from flowdsl.compiler.graph.picture import *; from flowdsl.cli.display.svg import svg"
     script = f"{imports}; print(svg({drawing!r}), end='')"
     for seed in ("1", "2"):
         command = [sys.executable, "-c", script]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from flowdsl import manifest, request, resource
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.evaluation.sprig_text import TEXTS as TEXTS_OF_SPRIG
-from flowdsl.compiler.graph import Node, picture
+from flowdsl.compiler.graph.picture import Node
+from flowdsl.compiler.graph.program import picture
 from flowdsl.compiler.load import load
 from flowdsl.compiler.yaml import documents
 from flowdsl.tracing.trace import OutsidePipeline

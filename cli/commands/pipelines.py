@@ -236,7 +236,8 @@ _OTHER_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
 Examples:
   flowdsl graph pipeline.py
   flowdsl graph pipeline.py --as dot | dot -Tpdf -o pipeline.pdf
-  flowdsl graph pipeline.py:nightly --svg nightly.svg""",
+  flowdsl graph pipeline.py:nightly --svg nightly.svg
+  flowdsl graph workflow.yaml --svg workflow.svg""",
 )
 def graph_command(
     file: FileArgument,
@@ -247,12 +248,13 @@ def graph_command(
     svg: Annotated[Path | None, WRITTEN] = None,
     cluster: ClusterOption = None,
 ) -> int:
-    """Draw the tasks of pipelines and what they wait for.
+    """Draw the tasks of pipelines and workflows, and what they wait for.
 
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+        FILE of Python, YAML or JSON, or FILE:NAME for one of its pipelines or workflows; or - for
+        standard input. Without a name: all pipelines that no other one calls, or all workflows.
     language
         The language of the drawing.
     output

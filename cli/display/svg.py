@@ -20,7 +20,7 @@ from flowdsl.grammar.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from flowdsl.compiler.graph import Node, Picture
+    from flowdsl.compiler.graph.picture import Node, Picture
 
 Point = tuple[float, float]
 

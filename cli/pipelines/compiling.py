@@ -96,7 +96,7 @@ def judge(
     path, name = parted(target)
     if path.suffix in MANIFESTS and path.is_file():
         language = "JSON" if path.suffix == ".json" else "YAML"
-        ways = "`flowdsl check`, `run` and `submit` take it, `import` makes a pipeline of it"
+        ways = "`flowdsl check`, `graph`, `run` and `submit` take it, `import` makes a pipeline of it"
         raise Refused(f"{path} is {language} already, no Python: {ways}")
     profile, codes, wrong = project(path, goal.cluster, goal.argo)
     if any_error(wrong):

@@ -1,0 +1,1 @@
+"""Pipelines and manifests as pictures of their tasks."""
