@@ -43,7 +43,7 @@ for _version, _kinds in _SERVED.items():
 def unserved(version: str, kind: str) -> tuple[str, str] | None:
     """Why no cluster serves a kind in a version of Kubernetes' own API, and the remedy; None if one may serve it.
 
-    Tags are replaced by the word `tag`. Not judged are groups that can be added to a cluster, unknown kinds, which
+    Tags are replaced by a word. Not judged are groups that can be added to a cluster, unknown kinds, which
     some versions of Kubernetes may have, and lists, which kubectl splits.
     Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
     """

@@ -54,7 +54,8 @@ def resource_manifests(view: View) -> Iterator[Problem]:
         if (flaw := _flaw(resource, manifest)) is not None:
             place, part = ((*path, "manifest"), _part(manifest, flaw[0])) if manifest else (path, None)
             fits = resource.get("action") == "apply" and isinstance(flaw, Lacking)
-            yield Problem(place, (PartOfObject if fits else ResourceManifest)(*flaw), part=part)
+            found, way = (each.replace(WORD, "{{...}}") for each in flaw)
+            yield Problem(place, (PartOfObject if fits else ResourceManifest)(found, way), part=part)
         if resource.get("action") == "delete":
             yield from _asked_of_nothing(template, resource)
         origin: Object | None = resource.get("manifestFrom")

@@ -128,7 +128,7 @@ def no_json(patch: str) -> tuple[str, Part] | None:
     return None
 
 
-_NOTHING = regex(r"(?:#.*\n?|\s)*(?:tag|null|~)?(?:#.*\n?|\s)*")
+_NOTHING = regex(rf"(?:#.*\n?|\s)*(?:{WORD}|null|~)?(?:#.*\n?|\s)*")
 """A patch without content: only comments, or one tag, which may be anything."""
 
 

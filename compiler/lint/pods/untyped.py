@@ -33,8 +33,11 @@ class Lacking(NamedTuple):
     way: str
 
 
-WORD = "tag"
-"""Replaces each tag of Argo. A text that contains it is not judged, unless any word would be wrong."""
+WORD = "qzx"
+"""Replaces each tag of Argo, and stands in no other text.
+
+A text that contains it is not judged, unless any word would be wrong.
+"""
 
 
 def containers_of(pod: Any) -> list[Object]:
