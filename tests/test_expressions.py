@@ -211,6 +211,8 @@ def test_text_goes_in_as_it_is() -> None:
         ("nosuch.x", "unknown name nosuch"),
         ("workflow.name", "unknown name workflow"),
         ("false ? nosuch : 1", "unknown name nosuch"),
+        ("sprig.upper(nosuch.x)", "cannot fetch x from <nil>"),
+        ("let sprig = tasks; sprig.upper(nosuch.x)", "unknown name nosuch"),
         ("a ?? b == c", "`??` does not mix with other operators"),
         ("matches.Succeeded", "unexpected token"),
         ("1 +", "unexpected token"),

@@ -119,8 +119,11 @@ def text_of(value: Value) -> str:
 
 
 def _check_names(node: t.Node, scope: Mapping[str, Value], bound: frozenset[str]) -> None:
-    """expr-lang refuses an unknown name wherever it stands, before it evaluates anything."""
+    """expr-lang refuses an unknown name, before it evaluates anything, but for those passed to a function of sprig."""
     match node:
+        case t.Method(t.Member(t.Name("sprig")), arguments) if "sprig" not in bound:
+            named = (part.name for each in arguments for part in t.walk(each) if isinstance(part, t.Name))
+            bound = bound.union(named)
         case t.Name(name):
             if name not in scope and name not in bound and name not in ("sprig", *_ADDED):
                 raise Uncompiled(f"unknown name {name}", node)
