@@ -111,7 +111,8 @@ def _usage(error: CycloptsError) -> list[str]:
     text = str(error).rstrip()
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         text = f"`{error.unused_tokens[0]}` is one argument too many{_as_parameter(error)}"
-    elif isinstance(error, UnknownCommandError) and (word := (error.unused_tokens or [""])[0]):
+    elif isinstance(error, UnknownCommandError):
+        word = (error.unused_tokens or [""])[0]
         if word in ELSEWHERE:
             return [f"`{word}` is called `{command} {ELSEWHERE[word]}`"]
         named = f"option {word}" if word.startswith("-") else f"command `{word}`"

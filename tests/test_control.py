@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import errno
 import fcntl
 import gzip
 import json
@@ -543,6 +544,18 @@ def test_delete_of_a_link_leaves_what_it_leads_to(here: Path) -> None:
     assert flowdsl(["delete", "link"]) == 0
     assert (here / "artifacts/locked/file").read_text() == "x"
     assert [one.name for one in here.parent.iterdir()] == ["mine"]
+
+
+def test_delete_on_a_read_only_disk_names_the_run(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(path: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    assert flowdsl(["delete", "mine"]) == 2
+    assert ".flowdsl/runs/mine cannot be deleted: Read-only file system" in capsys.readouterr().err
+    assert here.is_dir()
 
 
 def test_delete_stays_in_the_folder_of_the_runs(here: Path) -> None:

@@ -27,6 +27,11 @@ def main(body: str, more: str = "") -> str:
 
 SH = "command: [sh, -c, 'true']"
 
+KEYED = (
+    "inputs: {artifacts: [{name: raw, path: /raw, optional: true, s3: {key: 'in/{{workflow.name}}.txt'}}]}\n"
+    f"  container: {{{SH}}}"
+)
+
 JOB_WITH_SECRET = (
     "{apiVersion: batch/v1, kind: Job, metadata: {generateName: a-}, spec: {template: {spec: {restartPolicy: Never, "
     "containers: [{name: a, image: a, command: [b], envFrom: [{secretRef: {name: token}}]}]}}}}"
@@ -205,6 +210,19 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         main(f"inputs: {{artifacts: [{{name: raw, path: /raw, raw: {{data: x}}}}]}}\n  container: {{{SH}}}"),
         Asked(artifacts=frozenset({"row"})),
         ["--artifact row: the workflow has no artifact `row`; did you mean `raw`?"],
+    ),
+    "a file of a key that only a tag completes": (
+        main(KEYED),
+        Asked(artifacts=frozenset({"in/2.txt"})),
+        [],
+    ),
+    "a file that no key becomes": (
+        main(KEYED),
+        Asked(artifacts=frozenset({"row", "in/2.csv"})),
+        [
+            "--artifact in/2.csv: the workflow has no artifact `in/2.csv`; there are raw, in/{{workflow.name}}.txt",
+            "--artifact row: the workflow has no artifact `row`; did you mean `raw`?",
+        ],
     ),
     "a claim of another name": (
         main(f"container: {{{SH}}}", "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"),

@@ -292,7 +292,7 @@ def test_what_is_not_there(folder: Path) -> None:
         ("other/x.py", "FD102", f"name a file that exists; the current folder is {folder}"),
         ("in.py", "FD102", f"name a file that exists; the current folder is {folder}"),
         ("pipeline.py/x", "FD102", "name a file that exists"),
-        (".", "FD103", "name the file in it that defines the pipeline: `pipeline.py`"),
+        (".", "FD103", "name a file in it: `pipeline.py`"),
         ("a\0b", "FD106", "make it readable for yourself, or name another file"),
         (f"{'x' * 300}.py", "FD106", "make it readable for yourself, or name another file"),
         ("link.py", "FD102", "it is a link to `gone.py`, which is not there: make the link again"),

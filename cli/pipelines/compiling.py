@@ -38,7 +38,7 @@ class Target(NamedTuple):
 MANIFESTS = (".yaml", ".yml", ".json")
 """How the names of files with manifests end."""
 
-ONLY_YAML = "a pipeline is a file: name it; on standard input `check`, `run` and `submit` take YAML"
+ONLY_YAML = "a pipeline is a file: name it; on standard input `check`, `graph`, `import`, `run` and `submit` take YAML"
 """What is said of a pipeline on standard input."""
 
 USUAL = Target()

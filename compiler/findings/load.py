@@ -41,7 +41,7 @@ class Folder(Finding):
 
     code = "FD103"
     title = "`{path}` is a folder, not a file"
-    help = "name the file in it that defines the pipeline{hint}"
+    help = "name a file in it{hint}"
     path: str
     hint: str
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
@@ -10,6 +11,7 @@ from flowdsl.compiler.tree import is_list, is_mapping
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
+from flowdsl.grammar.template import TAG
 from flowdsl.runtime.documents import called, claims, containers
 from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
@@ -134,11 +136,16 @@ def _referred(node: object, word: str) -> Iterator[str]:
 def _unknown(given: Set[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
     """Values given for names that do not exist: they would have no effect."""
     names = list(known)
-    if any("{{" in name for name in names):
-        return
-    for name in sorted(given - set(names)):
+    for name in sorted(given):
+        if any(_may_be(name, one) for one in names):
+            continue
         more = meant(name, names, listed(names) if names else "it has none")
         yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
+
+
+def _may_be(name: str, known: str) -> bool:
+    """Whether a text in which tags may stand becomes this name."""
+    return re.fullmatch(".*".join(map(re.escape, TAG.split(known)[::2])), name, re.DOTALL) is not None
 
 
 def _done(uses: Iterable[Use]) -> set[str]:

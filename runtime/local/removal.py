@@ -28,7 +28,8 @@ def delete(folder: Path) -> None:
         folder.rename(target)
         _remove(gone)
     except OSError as error:
-        raise RunError(f"{error.filename or folder} cannot be deleted: {error.strerror}") from None
+        stuck = folder if os.path.lexists(folder) else error.filename
+        raise RunError(f"{stuck} cannot be deleted: {error.strerror}") from None
 
 
 def _remove(folder: Path) -> None:

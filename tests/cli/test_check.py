@@ -82,7 +82,10 @@ def test_a_pipeline_on_standard_input(
 ) -> None:
     for command in ("check", "run", "submit"):
         monkeypatch.setattr("sys.stdin", io.StringIO(PIPELINE))
-        refused = "flowdsl: a pipeline is a file: name it; on standard input `check`, `run` and `submit` take YAML\n"
+        refused = (
+            "flowdsl: a pipeline is a file: name it; "
+            "on standard input `check`, `graph`, `import`, `run` and `submit` take YAML\n"
+        )
         assert flowdsl(command, "-") == (2, "", refused)
 
 

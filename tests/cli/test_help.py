@@ -42,6 +42,7 @@ PAGES = {
 USAGE = (
     ("compil", "pipeline.py"),
     ("unheard-of",),
+    ("",),
     ("lint", "pipeline.py"),
     ("resubmit", "first"),
     ("help", "run"),
