@@ -60,7 +60,7 @@ def submit_command(
         return submit_file(str(file), new, options, reach, Target(reach.cluster))
     if source is not None and file is None:
         return submit_from(source, new, options, reach)
-    raise Refused("name a file to submit, or what the cluster has: --from template/NAME")
+    raise Refused("name either a file to submit, or what the cluster has: --from template/NAME")
 
 
 @app.command(

@@ -559,8 +559,8 @@ def test_a_server_that_is_away_is_out_of_reach(
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["submit"], "name a file to submit"),
-        (["submit", "tiny.py", "--from", "template/x"], "name a file to submit"),
+        (["submit"], "name either a file to submit"),
+        (["submit", "tiny.py", "--from", "template/x"], "name either a file to submit"),
         (["submit", "tiny.py", "--wait", "--watch"], "choose one"),
         (["submit", "tiny.py", "--timeout", "5s"], "--timeout is for waiting"),
         (["submit", "tiny.py", "--json", "-o", "name"], "--json and -o name: choose one of them"),
