@@ -9,10 +9,15 @@ if TYPE_CHECKING:
 
 SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
 """The shells whose options are read."""
-OPERATORS = frozenset({">", ">>", "<", "2>", "2>&1", "|", "&&", "||", ";"})
+_OPERATORS = frozenset({">", ">>", "<", "2>", "2>&1", "|", "&&", "||", ";"})
 """What only a shell understands between words."""
 _INTERPRETERS = frozenset((*SHELLS, "env", "node", "perl", "python", "ruby"))
 _BEFORE = ("env", "busybox")  # programs that run the one named after them
+
+
+def needs_shell(text: str) -> bool:
+    """Whether a command line says something else if it is split at spaces: it has operators or quotes."""
+    return not _OPERATORS.isdisjoint(text.split()) or not {"'", '"', "\\"}.isdisjoint(text)
 
 
 def program(words: Sequence[str | None]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.command_line import OPERATORS
+from flowdsl.grammar.command_line import needs_shell
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ class Unsplit(Finding):
             parts.append(names[0] if alone else f'f"{word}"' if names else f'"{word}"')
         shown = parts[:8] + ["..."] * (self.more or len(parts) > 8)
         way = f"write each word separately: command({', '.join(shown)})"
-        if OPERATORS.intersection(words):
+        if needs_shell(self.text):
             named = {(_NAMED.sub("", one) or "out").upper(): one for one in self._names(self.text)}
             env = ", ".join(f'"{name}": {one}' for name, one in named.items())
             values = ", ".join(f'"${name}"' for name in named)

@@ -15,7 +15,7 @@ from flowdsl.compiler.problem import Problem, Various
 from flowdsl.compiler.tree import entries, entries_at, inside, string
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.artifact_path import leads_up
-from flowdsl.grammar.command_line import OPERATORS, SHELLS, is_command_line, program
+from flowdsl.grammar.command_line import SHELLS, is_command_line, needs_shell, program
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import is_filled, only_tag
@@ -121,9 +121,8 @@ def programs(view: View) -> Iterator[Problem]:
         path = (*template.path, *place)
         words = [*arguments(container, path)] if container.get("command") else []
         if words and is_command_line(words[0][1]):
-            split = words[0][1].split()
-            way = f"write each word separately: [{', '.join(split)}]"
-            if OPERATORS.intersection(split):
+            way = f"write each word separately: [{', '.join(words[0][1].split())}]"
+            if needs_shell(words[0][1]):
                 way = "run it with `sh -c`, the whole command line as one text"
             yield Problem(words[0][0], NoProgram(words[0][1], in_yaml=way))
         elif words and place[0] != "script" and program([words[0][1]]) in SHELLS:
