@@ -113,8 +113,8 @@ def simple(expr: Expr) -> str | None:
     match expr:
         case Out(task, name, _, variable):
             return f"{{{{tasks.{task}.{variable or f'outputs.parameters.{name}'}}}}}"
-        case Param(name):
-            return f"{{{{inputs.parameters.{name}}}}}"
+        case Param(name, _, of_run):
+            return f"{{{{{'workflow' if of_run else 'inputs'}.parameters.{name}}}}}"
         case Item(name):
             return f"{{{{item.{name}}}}}" if name else "{{item}}"
         case RunField("failures" | "scheduled_time"):
@@ -170,8 +170,8 @@ def ref(expr: Out | Param | Item | RunField | Attempt | Status | Cell | BestRow)
             return (
                 f"tasks['{task}'].{variable}" if variable else f"tasks['{task}'].outputs.parameters['{name}']"
             )
-        case Param(name):
-            return f"inputs.parameters['{name}']"
+        case Param(name, _, of_run):
+            return f"{'workflow' if of_run else 'inputs'}.parameters['{name}']"
         case Item(name):
             return f"item['{name}']" if name else "item"
         case RunField("failures"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import objects, volumes
 from flowdsl.compiler.argo.control import locked
+from flowdsl.compiler.argo.exit_handler import of_run
 from flowdsl.compiler.argo.inline import inlined
 from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
@@ -52,6 +53,7 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     spec: Json = {"entrypoint": program.entrypoint}
     if program.exit is not None:
         spec["onExit"] = program.exit
+        program = of_run(program)
     for field, option in _SPEC.items():
         if option in options:
             spec[field] = options[option]

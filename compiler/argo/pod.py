@@ -97,9 +97,7 @@ def pod_text(expr: Expr) -> str:
             return _DOLLAR.sub("$$", str(value))
         case Join(parts):
             return "".join(pod_text(Const(p, t.TEXT) if isinstance(p, str) else p) for p in parts)
-        case Param(name, kind) if may_hold_dollar(kind):
-            return f"{{{{=replace(inputs.parameters['{name}'], '$', '$$')}}}}"
-        case Get(_, _, kind) if may_hold_dollar(kind):
+        case Param(_, kind) | Get(_, _, kind) if may_hold_dollar(kind):
             return f"{{{{=replace({raw(expr)}, '$', '$$')}}}}"
         case _:
             return text_of(expr, expr.type)

@@ -36,10 +36,11 @@ class Out(Node):
 
 
 class Param(Node):
-    """A parameter of the graph (a pipeline, or the template of a loop) by the name of its port."""
+    """A parameter of the graph (a pipeline, or the template of a loop) by the name of its port, or of the run."""
 
     name: str
     type: Type
+    of_run: bool = False
 
 
 class Item(Node):
