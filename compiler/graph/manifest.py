@@ -34,14 +34,22 @@ def picture(document: Object, library: Library) -> Picture:
     if view.first is not None and view.first.calls:
         nodes, edges = _graph(view, view.first, f"{view.first.name}/", (view.first,))
     else:
-        run = {id(one) for each in view.listed for one in view.run_by(each)}
-        first = [view.first] if view.first else [each for each in view.listed if id(each) not in run]
-        nodes, edges = tuple(_Run(each.name, each, view).node("", ()) for each in first), ()
+        nodes, edges = tuple(each.node("", ()) for each in _beginning(view)), ()
     hooks = [_hooked(view, each, f"hooks.{each.title}") for each in view.hooks if each.title != "exit"]
     hooks += [_hooked(view, each, AT_THE_END) for each in view.hooks if each.title == "exit"]
     if view.last is not None:
         hooks.append(_Run(AT_THE_END, view.last, view, view.last.name))
     return Picture(name, (*nodes, *(each.node("", ()) for each in hooks)), edges)
+
+
+def _beginning(view: View) -> list[_Run]:
+    """What a document begins with, if that is no graph."""
+    if view.first is not None:
+        return [_Run(view.first.name, view.first, view)]
+    if view.external:
+        return [_Run(string(view.spec, "workflowTemplateRef", "name"), None, view)]
+    run = {id(one) for each in view.listed for one in view.run_by(each)}
+    return [_Run(each.name, each, view) for each in view.listed if id(each) not in run]
 
 
 class _Run(NamedTuple):
