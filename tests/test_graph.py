@@ -303,6 +303,7 @@ def test_templates_are_drawn_as_deep_as_argo_runs_them() -> None:
     [
         ({"count": "0"}, "0 times"),
         ({"count": 1}, "1 time"),
+        ({"count": "-3"}, "5 times"),
         ({"start": "2", "end": "2"}, "1 time"),
         ({"end": 3}, "4 times"),
         ({"count": "{{x}}"}, "once for each item"),

@@ -141,4 +141,6 @@ def _count(call: Call) -> int | None:
     numbers = [int(each) for each in (start, end, count) if _WHOLE.fullmatch(each)]
     if len(numbers) < 3:
         return None
-    return numbers[2] if "count" in sequence else abs(numbers[1] - numbers[0]) + 1
+    if "count" not in sequence:
+        return abs(numbers[1] - numbers[0]) + 1
+    return abs(numbers[2] - 1) + 1 if numbers[2] else 0  # a negative one counts down

@@ -59,6 +59,17 @@ class BadFormat(Finding):
     form: str
 
 
+class CountsDown(Finding):
+    """A negative number of items, which Argo takes for the end of a sequence that counts down from its start."""
+
+    code = "FD744"
+    severity = "warning"
+    title = "`count` of `withSequence` is {count}: Argo counts down, and makes more items than that"
+    label = "not a number of items"
+    help = "write a number from 0, or `start` and `end` to count down"
+    count: str
+
+
 class InlineLoop(Finding):
     """A loop over an inline template, which Argo looks for by its name once the items have run."""
 
@@ -200,8 +211,7 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
             finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")
             yield Problem((*path, field), finding)
         elif field == "count" and str(value).startswith("-") and str(value).strip("-0"):
-            found = f"`count` of `withSequence` is `{value}`, for which Argo counts down"
-            yield Problem((*path, field), LoopFields(found, "write a number from 0"))
+            yield Problem((*path, field), CountsDown(str(value)))
 
 
 def is_whole(text: str) -> bool:
