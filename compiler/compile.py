@@ -22,7 +22,7 @@ from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.objects import kind_of, misfits
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
-from flowdsl.compiler.steps.described import said_twice
+from flowdsl.compiler.steps.described import never_run, said_twice
 from flowdsl.compiler.written_as import KINDS
 from flowdsl.diagnostic import Diagnostic, any_error
 from flowdsl.grammar.named import NamedTuple
@@ -300,6 +300,7 @@ class _Unit:
         else:
             found = [self._lower(root) for root in roots]
         self.diagnostics.extend(said_twice(self.steps, self.loaded.sources))
+        self.diagnostics.extend(never_run(self.steps, self.loaded.sources))
         named: list[StepDef | PipelineDef] = [*self.pipelines.values(), *self.steps]
         self.diagnostics.extend(redefined(named, self.loaded.source, vars(self.loaded.module)))
         for step in self.steps:

@@ -21,6 +21,12 @@ DESCRIBED = {
     "http": ("request", 'return request("POST", "https://example.com/runs", body={"name": name})'),
 }
 
+#: The kinds of steps whose function says only what they take and give, and what such a step is.
+BODILESS = {
+    "approve": "it waits for what a person supplies",
+    "template": "it runs the template of the cluster",
+}
+
 
 def result_of(step: str, name: str) -> str:
     """An output of a step in words: the one of a step whose result is no record has no name."""
@@ -77,6 +83,22 @@ class SaidTwice(Finding):
         if self.word == "command":
             way = 'keep one; for two programs in one container: command("sh", "-c", "first && second")'
         return {**super().words(), "way": way}
+
+
+class NeverRun(Finding):
+    """Work in the body of a function that is never run."""
+
+    code = "FD385"
+    severity = "warning"
+    title = "the body of `{step}` is never run: {instead}"
+    label = "never called"
+    help = "leave only the docstring and `raise NotImplementedError`, and put this into a step of its own under `@step`"
+    step: str
+    kind: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what happens instead."""
+        return {**super().words(), "instead": BODILESS[self.kind]}
 
 
 class OptionOfKind(Finding):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeVar
 
+from flowdsl.compiler.carry.tree import Assignment, Function, calls
 from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.commands import CommandFailed, InputComputed, NoCommand
 from flowdsl.compiler.findings.kinds import DESCRIBED
@@ -23,7 +24,7 @@ from flowdsl.values.signature import is_function
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flowdsl.places.source import Sources
+    from flowdsl.places.source import SourceFile, Sources
     from flowdsl.step import StepDef
 
 T = TypeVar("T")
@@ -59,19 +60,39 @@ def described(
 
 def said_twice(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnostic]:
     """Descriptions after one that ends the function: `command(...)` never returns."""
-    for step in steps:
-        if step.kind not in DESCRIBED or not is_function(step.plain):
+    for step, file, node in _written(steps, sources):
+        if step.kind not in DESCRIBED:
             continue
-        file = sources.file(step.code.co_filename)
-        node = None if file is None else file.function(step.code)
-        for block in () if node is None else _blocks(node):
+        for block in _blocks(node):
             calls = [call for call in map(_call, block) if call is not None]
             said = [(word, call) for call in calls if (word := _word(call, step))]
             for word, call in said[1:]:
-                assert file is not None
                 first = Related(file.span(extent_of(said[0][1])), "the function ends here")
                 finding = kinds.SaidTwice(step.name, word)
                 yield Diagnostic(finding, file.span(extent_of(call)), (first,))
+
+
+def never_run(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnostic]:
+    """Work in the body of a step that has none: a gate, or a template of the cluster.
+
+    What it returns or raises is not work: it may serve where the step is called as a function.
+    """
+    for step, file, node in _written(steps, sources):
+        if step.kind not in kinds.BODILESS:
+            continue
+        work = (one for block in _blocks(node) for one in block if isinstance(one, (ast.Expr, Assignment)))
+        call = next((call for one in work for call in calls(one)), None)
+        if call is not None:
+            yield Diagnostic(kinds.NeverRun(step.name, step.kind), file.span(extent_of(call)))
+
+
+def _written(steps: Iterable[StepDef], sources: Sources) -> Iterator[tuple[StepDef, SourceFile, Function]]:
+    """The steps that are functions, with their files and their definitions there."""
+    for step in steps:
+        file = sources.file(step.code.co_filename) if is_function(step.plain) else None
+        node = None if file is None else file.function(step.code)
+        if file is not None and node is not None:
+            yield step, file, node
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
