@@ -53,11 +53,13 @@ def dotted(path: Sequence[object]) -> str:
     return text
 
 
-def in_words(expression: str) -> str:
-    """A type expression in words, without its element type."""
+def in_words(expression: str, rule: Mapping[str, Any] | None = None) -> str:
+    """A type expression in words, without its element type; of a text with an enumeration, its words."""
     outer = expression.partition(":")[0]
     if is_type(outer):
         return f"a mapping with the fields of {outer}"
+    if rule and "enum" in rule:
+        return "one of " + ", ".join(f"`{each}`" for each in rule["enum"] if each)
     return WORDS[outer]
 
 
@@ -263,11 +265,8 @@ class UnknownField(Finding):
                 return "unknown field", way
             if entry := entry_with(self.kind, self.steps, self.document):
                 return "is in the wrong place", entry
-            maps = [field for field, each in known.items() if each.startswith("map:")]
-            if 2 * len(maps) > len(known) and not isinstance(
-                value_at(self.document, self.steps), (dict, list)
-            ):
-                return "unknown field", f"write it below {' or '.join(f'`{each}`' for each in maps)}"
+            if self.holders and not isinstance(value_at(self.document, self.steps), (dict, list)):
+                return "unknown field", f"write it below {' or '.join(f'`{each}`' for each in self.holders)}"
             return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
         if there[:-1] != self.steps[:-1]:
             around = expression_at(self.kind, there[:-1])
@@ -288,6 +287,13 @@ class UnknownField(Finding):
             if is_scalar and same(self.owner, field) is None and not meant(field, known)
             else None
         )
+
+    @property
+    def holders(self) -> list[str]:
+        """The fields with free keys, if that is what most objects of the type are for."""
+        known = [each for each in fields(self.owner).items() if each[0] not in _OF_ALL]
+        maps = [field for field, each in known if each.startswith("map:")]
+        return maps if 2 * len(maps) >= len(known) else []
 
     @cached_property
     def target(self) -> Path | None:
@@ -321,6 +327,7 @@ class MissingField(Finding):
     what: str
 
 
+_OF_ALL = ("apiVersion", "kind", "metadata")
 _OF_PARAMETER = re.compile(r"\.parameters\[\d+\]\.(?:value|default)$")
 _WITH_UNIT = (".timeout", ".maxAge", ".containerSet.retryStrategy.duration")
 """Texts that are not a duration without a unit."""

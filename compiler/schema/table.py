@@ -29,10 +29,15 @@ if TYPE_CHECKING:
         rules: dict[str, dict[str, Any]]
 
     class Table(TypedDict):
-        """The whole file: kinds, those that hold no workflow, named patterns (expression, in words), types."""
+        """The whole file.
+
+        Kinds of documents, those that hold no workflow, the types of Kubernetes' own kinds by version and kind, named
+        patterns (expression, in words), types.
+        """
 
         kinds: list[str]
         beside: list[str]
+        served: dict[str, dict[str, str]]
         patterns: dict[str, tuple[str, str]]
         types: dict[str, Type]
 
@@ -55,6 +60,11 @@ def kinds() -> tuple[str, ...]:
 def beside() -> tuple[str, ...]:
     """The kinds of document that hold no workflow; each is also the name of a type."""
     return tuple(table()["beside"])
+
+
+def served() -> Mapping[str, Mapping[str, str]]:
+    """The types of common kinds of Kubernetes' own API, by version and kind."""
+    return table()["served"]
 
 
 def fields(type_name: str) -> Mapping[str, str]:

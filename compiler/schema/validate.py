@@ -64,10 +64,10 @@ def check_schema(document: dict[str, Any]) -> Iterator[Problem]:
         yield Problem(fault.path, fault.describe(At(kind, fault.path, document)), fault.on_key)
 
 
-def findings_of(name: str, data: Any) -> Iterator[Finding]:
-    """What is wrong with an object of a type, as the API server validates it."""
+def findings_of(name: str, data: Any) -> Iterator[tuple[Path, Finding]]:
+    """What is wrong with an object of a type, as the API server validates it, and where."""
     for fault in reading(False).object(name)(data) or ():
-        yield fault.describe(At(name, fault.path, data))
+        yield fault.path, fault.describe(At(name, fault.path, data))
 
 
 def check_head(document: dict[str, Any]) -> list[Fault]:
@@ -187,7 +187,7 @@ def object_check(name: str, checks: Reading) -> Check:
                 faults += below(field, found)
         for field in required:
             if value.get(field) is None:
-                faults.append(missing(field, findings.in_words(fields[field])))
+                faults.append(missing(field, findings.in_words(fields[field], check_of.rules.get(field, {}))))
         return faults
 
     return check
@@ -311,8 +311,9 @@ def integer_check(expression: str, rule: Mapping[str, Any]) -> Check:
             return wrong(expression, value)
         if least <= value <= most:
             return None
-        bounds = findings.within(least, None if "min" in rule and "max" not in rule else most)
-        way = rule.get("advice", f"write a number in the range {bounds}")
+        lowest = "min" in rule and "max" not in rule and value < least
+        bounds = findings.within(least, None if lowest else most)
+        way = rule.get("advice", f"write {bounds}" if lowest else f"write a number in the range {bounds}")
         return [Fault((), lambda at: findings.OutOfRange(at.text, value, bounds, way))]
 
     return check

@@ -18,11 +18,38 @@ KINDS = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflo
 #: Kinds of documents that contain no workflow, and are checked, too.
 BESIDE = ("WorkflowEventBinding",)
 
-#: Types of texts in documents that are parsed in turn.
-INSIDE_TEXTS = ("PodSpec",)
+#: The kinds of Kubernetes' own API that the manifests of `resource` templates are checked against, by version: those
+#: that Kubernetes 1.26 to 1.35 serve. Source: pkg/apis/*/register.go.
+SERVED = {
+    "v1": """
+        Binding ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod
+        PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount
+    """,
+    "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    "batch/v1": "CronJob Job",
+    "autoscaling/v2": "HorizontalPodAutoscaler",
+    "autoscaling/v1": "HorizontalPodAutoscaler",
+    "policy/v1": "Eviction PodDisruptionBudget",
+    "networking.k8s.io/v1": "Ingress IngressClass NetworkPolicy",
+    "rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    "scheduling.k8s.io/v1": "PriorityClass",
+    "storage.k8s.io/v1": "StorageClass VolumeAttachment",
+}
 
-#: Kubernetes types whose short name Argo also uses for a type of its own.
-RENAMED = {"io.k8s.api.core.v1.HTTPHeader": "ProbeHTTPHeader"}
+#: Kubernetes types whose short name Argo also uses for a type of its own, or another version of a group.
+RENAMED = {
+    "io.k8s.api.core.v1.Event": "ClusterEvent",
+    "io.k8s.api.core.v1.HTTPHeader": "ProbeHTTPHeader",
+    "io.k8s.api.core.v1.PersistentVolumeClaim": "Claim",
+    **{
+        f"io.k8s.api.autoscaling.v1.{name}": f"{name}V1"
+        for name in (
+            "CrossVersionObjectReference",
+            "HorizontalPodAutoscaler",
+            "HorizontalPodAutoscalerSpec",
+        )
+    },
+}
 
 #: Argo types that are a Kubernetes container plus fields of their own (Go: an embedded struct).
 CONTAINERS = ("ScriptTemplate", "UserContainer", "ContainerNode")
@@ -60,7 +87,7 @@ TYPES: dict[str, dict[str, str]] = {
 }
 
 #: Types that are another type under another name, because a rule differs.
-ALIKE = {"PluginContainer": "Container"}
+ALIKE = {"PersistentVolumeClaim": "Claim", "PluginContainer": "Container"}
 
 #: Defaults of omitted fields that are keys of the entries of a list.
 DEFAULTS = {"protocol": "TCP"}
@@ -126,16 +153,25 @@ GONE: dict[str, dict[str, str]] = {
     },
 }
 
-#: Required fields where the packages differ from 4.1. An image may come from `templateDefaults`.
+#: Required fields where the packages differ from 4.1, or from what the API server of Kubernetes requires. An image may
+#: come from `templateDefaults`.
 REQUIRED: dict[str, tuple[str, ...]] = {
     "Container": (),
     "ContainerNode": ("name",),
+    "ControllerRevision": (),
     "CronWorkflowSpec": ("schedules", "workflowSpec"),
     "ExecutorPlugin": ("metadata", "spec"),
     "ExecutorPluginSidecar": ("container",),
     "ExecutorPluginSpec": ("sidecar",),
+    "ISCSIPersistentVolumeSource": ("iqn", "targetPortal"),
+    "IngressServiceBackend": ("name", "port"),
+    "LimitRangeSpec": (),
+    "PersistentVolumeSpec": ("accessModes", "capacity"),
     "PluginArtifact": ("key",),
     "PluginContainer": ("name",),
+    "PodFailurePolicy": (),
+    "PriorityClass": (),
+    "RoleRef": ("kind", "name"),
     "ScriptTemplate": (),
     "UserContainer": ("name",),
 }
@@ -181,7 +217,19 @@ _ARTIFACT: dict[str, dict[str, Any]] = {
     "name": {"pattern": "artifact name"},
 }
 _METRIC_VALUE: dict[str, Any] = {"minLength": 1}
+_COUNT: dict[str, Any] = {"min": 0}
 _GC = ["", "OnWorkflowCompletion", "OnWorkflowDeletion", "Never"]
+
+
+def _words(*words: str) -> dict[str, Any]:
+    """The rule of a text with an enumeration."""
+    return {"enum": [*words]}
+
+
+def _or_empty(*words: str) -> dict[str, Any]:
+    """The rule of a text with an enumeration, for which an empty one is the default."""
+    return _words("", *words)
+
 
 #: Rules on fields. Keys: `pattern`, `enum`, `minLength`, `maxLength` on text; `min`, `max` on numbers;
 #: `minItems`, `maxItems`, `keys` (the key fields of entries, with their defaults), `set` on lists;
@@ -192,6 +240,12 @@ RULES: dict[str, dict[str, dict[str, Any]]] = {
     "ArtifactGC": {"strategy": {"enum": _GC}},
     "ArtifactPaths": _ARTIFACT,
     "Counter": {"value": _METRIC_VALUE},
+    "CronJobSpec": {
+        "concurrencyPolicy": _or_empty("Allow", "Forbid", "Replace"),
+        "failedJobsHistoryLimit": _COUNT,
+        "startingDeadlineSeconds": _COUNT,
+        "successfulJobsHistoryLimit": _COUNT,
+    },
     "CronWorkflowSpec": {
         "concurrencyPolicy": {"enum": ["Allow", "Forbid", "Replace"]},
         "schedules": {"minItems": 1, "each": {"pattern": "schedule"}},
@@ -206,11 +260,25 @@ RULES: dict[str, dict[str, dict[str, Any]]] = {
             "or move a part of the graph to a DAG template of its own",
         }
     },
+    "DaemonSetSpec": {"minReadySeconds": _COUNT, "revisionHistoryLimit": _COUNT},
+    "DaemonSetUpdateStrategy": {"type": _or_empty("OnDelete", "RollingUpdate")},
+    "DeploymentSpec": {
+        "minReadySeconds": _COUNT,
+        "progressDeadlineSeconds": {"min": 1},
+        "replicas": _COUNT,
+        "revisionHistoryLimit": _COUNT,
+    },
+    "DeploymentStrategy": {"type": _or_empty("Recreate", "RollingUpdate")},
     "Gauge": {
         "operation": {"enum": ["Set", "Add", "Sub"]},
         "value": {**_METRIC_VALUE, "maxLength": 256},
     },
+    "HPAScalingPolicy": {"type": _words("Percent", "Pods")},
+    "HPAScalingRules": {"policies": {"minItems": 1}, "selectPolicy": _words("Disabled", "Max", "Min")},
     "HTTPBodySource": {"bytes": {"pattern": "base64"}},
+    "HTTPIngressRuleValue": {"paths": {"minItems": 1}},
+    "HTTPIngressPath": {"pathType": _words("Exact", "ImplementationSpecific", "Prefix")},
+    **{f"HorizontalPodAutoscalerSpec{version}": {"maxReplicas": {"min": 1}} for version in ("", "V1")},
     "Histogram": {"value": _METRIC_VALUE},
     "Inputs": {
         "parameters": {
@@ -218,21 +286,64 @@ RULES: dict[str, dict[str, dict[str, Any]]] = {
             "advice": "hand on one parameter that holds a JSON object, or a file",
         }
     },
+    "JobSpec": {
+        **dict.fromkeys(
+            (
+                *(
+                    "activeDeadlineSeconds",
+                    "backoffLimit",
+                    "backoffLimitPerIndex",
+                    "completions",
+                    "maxFailedIndexes",
+                ),
+                *("parallelism", "ttlSecondsAfterFinished"),
+            ),
+            _COUNT,
+        ),
+        "completionMode": _words("Indexed", "NonIndexed"),
+        "podReplacementPolicy": _words("Failed", "TerminatingOrFailed"),
+    },
     "MetricLabel": {"key": {"pattern": "metric name"}},
+    "MetricSpec": {"type": _words("ContainerResource", "External", "Object", "Pods", "Resource")},
+    "MetricTarget": {"type": _words("AverageValue", "Utilization", "Value")},
     "Metrics": {"prometheus": {"maxItems": 100, "advice": "use labels instead of one metric per value"}},
+    "NetworkPolicySpec": {"policyTypes": {"each": _words("Egress", "Ingress")}},
     "Parameter": {"enum": {"minItems": 1}, "name": {"pattern": "parameter name"}},
+    "PersistentVolumeSpec": {
+        "accessModes": {"minItems": 1},
+        "persistentVolumeReclaimPolicy": _or_empty("Delete", "Recycle", "Retain"),
+    },
     "PodGC": {
         "strategy": {
             "enum": ["", "OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"]
         }
     },
+    "PolicyRule": {"verbs": {"minItems": 1}},
+    "PriorityClass": {"preemptionPolicy": _words("Never", "PreemptLowerPriority")},
     "Prometheus": {"help": _METRIC_VALUE, "name": {"pattern": "metric name"}},
+    "ReplicaSetSpec": {"minReadySeconds": _COUNT, "replicas": _COUNT},
     "ResourceTemplate": {
         "action": {"enum": ["get", "create", "apply", "delete", "replace", "patch"]},
         "mergeStrategy": {"enum": ["strategic", "merge", "json"]},
     },
     "RetryStrategy": {"retryPolicy": {"enum": ["Always", "OnFailure", "OnError", "OnTransientError"]}},
     "S3Artifact": {"addressingStyle": {"enum": ["", "path", "virtual-hosted"]}},
+    "ServicePort": {"protocol": _or_empty("SCTP", "TCP", "UDP")},
+    "ServiceSpec": {
+        "externalTrafficPolicy": _or_empty("Cluster", "Local"),
+        "sessionAffinity": _or_empty("ClientIP", "None"),
+        "type": _or_empty("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"),
+    },
+    "StatefulSetSpec": {
+        "minReadySeconds": _COUNT,
+        "podManagementPolicy": _or_empty("OrderedReady", "Parallel"),
+        "replicas": _COUNT,
+    },
+    "StatefulSetUpdateStrategy": {"type": _or_empty("OnDelete", "RollingUpdate")},
+    "StorageClass": {
+        "reclaimPolicy": _or_empty("Delete", "Retain"),
+        "volumeBindingMode": _words("Immediate", "WaitForFirstConsumer"),
+    },
     "Template": {
         "name": _NAME,
         "parallelism": {"min": 1, "advice": "leave the field out for no limit"},

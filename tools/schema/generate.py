@@ -26,12 +26,19 @@ GROUPS = ("io.k8s.api.core.v1.", "io.k8s.apimachinery.pkg.apis.meta.v1.", "io.k8
 PLAIN = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
     "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": "object",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": "string",
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "string",
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": "object",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
 }
 SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", float: "number", dict: "object"}
 
 Type = dict[str, Any]
+
+
+def short_name(long_name: str) -> str:
+    """The name of a Kubernetes type here: without its group, unless another type has that name."""
+    return delta.RENAMED.get(long_name) or long_name.rpartition(".")[2]
 
 
 class Kubernetes:
@@ -43,11 +50,34 @@ class Kubernetes:
         loaded = json.loads((folder / "_definitions.json").read_text("utf-8"))
         self.definitions: dict[str, Any] = loaded["$defs"]
         self.long_names = {
-            delta.RENAMED.get(name, name.rpartition(".")[2]): name
+            short_name(name): name
             for group in reversed(GROUPS)
             for name in self.definitions
             if name.startswith(group)
         }
+
+    def served(self) -> dict[str, dict[str, str]]:
+        """The types of the kinds of Kubernetes' own API, by version and kind."""
+        types: dict[str, dict[str, str]] = {}
+        for name, definition in self.definitions.items():
+            for made in definition.get("x-kubernetes-group-version-kind", ()):
+                version = f"{made['group']}/{made['version']}".removeprefix("/")
+                if made["kind"] in delta.SERVED.get(version, "").split():
+                    types.setdefault(version, {})[made["kind"]] = self.named(name)
+        if missing := {
+            version: kinds
+            for version, kinds in delta.SERVED.items()
+            if len(kinds.split()) != len(types[version])
+        }:
+            raise KeyError(f"delta.py speaks of kinds that Kubernetes does not serve: {missing}")
+        return types
+
+    def named(self, long_name: str) -> str:
+        """The short name of a type, which no other has."""
+        name = short_name(long_name)
+        if self.long_names.setdefault(name, long_name) != long_name:
+            raise KeyError(f"two types are called {name}: {self.long_names[name]} and {long_name}")
+        return name
 
     def type(self, name: str) -> Type:
         """The fields, the required ones, and the key fields of lists."""
@@ -56,7 +86,8 @@ class Kubernetes:
         fields: dict[str, str] = {}
         rules: dict[str, Any] = {}
         for field, schema in definition.get("properties", {}).items():
-            fields[field] = self.expression(schema)
+            # A status belongs to the controllers.
+            fields[field] = "any" if field == "status" and "metadata" in fields else self.expression(schema)
             if not long_name.startswith("io.k8s.api."):
                 continue  # metadata: the API server accepts repeated entries there
             if "x-kubernetes-list-map-keys" in schema:
@@ -70,7 +101,7 @@ class Kubernetes:
         """The type expression of one field's JSON schema."""
         if "$ref" in schema:
             long_name = schema["$ref"].rpartition("/")[2]
-            return PLAIN.get(long_name) or delta.RENAMED.get(long_name) or long_name.rpartition(".")[2]
+            return PLAIN.get(long_name) or self.named(long_name)
         kinds: list[str] = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
         kind = next(each for each in kinds if each != "null")
         if kind == "array":
@@ -140,10 +171,11 @@ def type_of(name: str, kubernetes: Kubernetes) -> Type:
 
 
 def schema() -> dict[str, Any]:
-    """The whole table: every type that is reachable from the four kinds and their parsed texts."""
+    """The whole table: every type that is reachable from the kinds of Argo and those of Kubernetes."""
     kubernetes = Kubernetes()
     types: dict[str, Type] = {}
-    waiting = [*delta.KINDS, *delta.BESIDE, *delta.INSIDE_TEXTS]
+    served = kubernetes.served()
+    waiting = [*delta.KINDS, *delta.BESIDE, *(name for kinds in served.values() for name in kinds.values())]
     while waiting:
         name = waiting.pop()
         if name not in types:
@@ -153,7 +185,13 @@ def schema() -> dict[str, Any]:
     for table in (delta.TYPES, delta.ALIKE, delta.FIELDS, delta.GONE, delta.REQUIRED, delta.RULES):
         if idle := table.keys() - types.keys():
             raise KeyError(f"delta.py speaks of types that nothing reaches: {sorted(idle)}")
-    return {"kinds": delta.KINDS, "beside": delta.BESIDE, "patterns": delta.PATTERNS, "types": types}
+    return {
+        "kinds": delta.KINDS,
+        "beside": delta.BESIDE,
+        "served": served,
+        "patterns": delta.PATTERNS,
+        "types": types,
+    }
 
 
 def text() -> str:
@@ -164,8 +202,10 @@ def text() -> str:
 
     made = schema()
     types = ",\n".join(f"{compact(name)}:{compact(made['types'][name])}" for name in sorted(made["types"]))
-    kinds, beside, patterns = (compact(made[each]) for each in ("kinds", "beside", "patterns"))
-    return f'{{"kinds":{kinds},\n"beside":{beside},\n"patterns":{patterns},\n"types":{{\n{types}\n}}}}\n'
+    parts = "".join(
+        f'"{each}":{compact(made[each])},\n' for each in ("kinds", "beside", "served", "patterns")
+    )
+    return f'{{{parts}"types":{{\n{types}\n}}}}\n'
 
 
 if __name__ == "__main__":

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 from flowdsl.compiler.lint.pods.untyped import WORD
+from flowdsl.compiler.schema.table import served
 from flowdsl.diagnostic import near
 
-_SERVED = {
-    "v1": """
-        Binding ConfigMap Endpoints Event LimitRange Namespace Node PersistentVolume PersistentVolumeClaim Pod
-        PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount
-    """,
-    "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
-    "batch/v1": "CronJob Job",
-    "autoscaling/v2": "HorizontalPodAutoscaler",
-    "autoscaling/v1": "HorizontalPodAutoscaler",
-    "policy/v1": "Eviction PodDisruptionBudget",
-    "networking.k8s.io/v1": "Ingress IngressClass NetworkPolicy",
-    "rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
-    "scheduling.k8s.io/v1": "PriorityClass",
-    "storage.k8s.io/v1": "StorageClass VolumeAttachment",
-}
-_GROUPS = frozenset(("extensions", *(version.rpartition("/")[0] for version in _SERVED)))
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _ALIKE = 0.8
 """The least similarity of a misspelt kind to a known one: others exist, such as IPAddress beside Ingress."""
 _OF_OPERATORS = {
@@ -34,10 +25,21 @@ _OF_OPERATORS = {
     "trainer.kubeflow.org": "ClusterTrainingRuntime TrainJob TrainingRuntime",
 }
 """The kinds of common operators, whose spelling alone is judged: their versions come and go."""
-_VERSIONS: dict[str, list[str]] = {}
-for _version, _kinds in _SERVED.items():
-    for _kind in _kinds.split():
-        _VERSIONS.setdefault(_kind, []).append(_version)
+
+
+@cache
+def _versions() -> Mapping[str, list[str]]:
+    """The versions that serve each kind of Kubernetes' own API."""
+    found: dict[str, list[str]] = {}
+    for version, types in served().items():
+        for kind in types:
+            found.setdefault(kind, []).append(version)
+    return found
+
+
+@cache
+def _groups() -> frozenset[str]:
+    return frozenset(("extensions", *(version.rpartition("/")[0] for version in served())))
 
 
 def unserved(version: str, kind: str) -> tuple[str, str] | None:
@@ -45,23 +47,23 @@ def unserved(version: str, kind: str) -> tuple[str, str] | None:
 
     Tags are replaced by a word. Not judged are groups that can be added to a cluster, unknown kinds, which
     some versions of Kubernetes may have, and lists, which kubectl splits.
-    Source: Kubernetes 1.26 to 1.35, pkg/apis/*/register.go and its guide to deprecated APIs.
+    Source: Kubernetes 1.26 to 1.35, its guide to deprecated APIs.
     """
     group, _, name = version.rpartition("/")
     if group in _OF_OPERATORS:
         kinds = _OF_OPERATORS[group].split()
         cased = next((each for each in kinds if each.lower() == kind.lower() and each != kind), None)
         return None if cased is None else (f"there is no kind `{kind}`", f"write `kind: {cased}`")
-    if group not in _GROUPS or WORD in f"{name}{kind}" or kind.endswith("List"):
+    if group not in _groups() or WORD in f"{name}{kind}" or kind.endswith("List"):
         return None
-    known = _VERSIONS.get(kind)
+    known = _versions().get(kind)
     if known is None and not group and name != "v1":
         whole = f"{name}/v1" if "." in name else f"example.com/{name.lower()}"
         return f"there is no `{kind}` in `{version}`", f"write group and version, as in `apiVersion: {whole}`"
     if known is None:
-        close = next((each for each in _VERSIONS if each.lower() == kind.lower()), None)
-        close = close or near(kind, _SERVED.get(version, "").split(), _ALIKE)
+        close = next((each for each in _versions() if each.lower() == kind.lower()), None)
+        close = close or near(kind, served().get(version, ()), _ALIKE)
         return None if close is None else (f"there is no kind `{kind}`", f"write `kind: {close}`")
     if version in known:
         return None
-    return f"there is no `{kind}` in `{version}`", f"write `apiVersion: {known[0]}`"
+    return f"there is no `{kind}` in `{version}`", f"write `apiVersion: {known[-1]}`"

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, misspelt, one_of, strings, texts
+from flowdsl.compiler.lint.pods.untyped import (
+    WORD,
+    Lacking,
+    bounds,
+    counts,
+    flag,
+    misspelt,
+    one_of,
+    strings,
+    texts,
+)
 from flowdsl.compiler.schema.findings import arrived
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.grammar.regex import regex
@@ -80,6 +90,7 @@ def _ray_cluster(cluster: Object, what: str) -> Iterator[Flaw]:
             yield f"{group} has no `groupName`", "add one, which differs from those of the others"
         yield from texts(each, group, ("groupName",))
         yield from counts(each, group, ("maxReplicas", "minReplicas", "numOfHosts", "replicas"))
+        yield from bounds(each, group)
         yield from _ray_group(each, group)
 
 

@@ -9,17 +9,17 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
+from flowdsl.compiler.lint.pods.closed import schema_flaws
 from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
-from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, flag, one_of, strings
-from flowdsl.compiler.lint.pods.workloads import container_flaws, its_pod, metadata_of, not_a_field, pod_of
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, bounds
+from flowdsl.compiler.lint.pods.workloads import container_flaws, its_pod, metadata_of, pod_of, way_to_pod
 from flowdsl.compiler.lint.workflow.labels import metadata_faults
 from flowdsl.compiler.schema import check_schema, kinds
 from flowdsl.compiler.schema.findings import (
     UnknownField,
     WrongType,
-    arrived,
 )
-from flowdsl.compiler.schema.table import API_VERSION, fields
+from flowdsl.compiler.schema.table import API_VERSION, served
 from flowdsl.compiler.tree import (
     is_list,
     is_mapping,
@@ -27,7 +27,7 @@ from flowdsl.compiler.tree import (
     mappings_at,
     value_at,
 )
-from flowdsl.diagnostic import instead, near
+from flowdsl.diagnostic import instead
 from flowdsl.grammar.cron import NeverComes, cron, is_zone
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import (
@@ -43,19 +43,32 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object
 
 
-def flaws(body: Any) -> Iterator[Flaw]:
-    """What is invalid in an object, and the remedies; nothing for one of another kind."""
+def flaws(body: Any, flags: object) -> Iterator[Flaw]:
+    """What is invalid in an object, and the remedies; of one of an unknown kind, in its metadata.
+
+    `flags`: those of kubectl, which may accept unknown fields.
+    """
     if not is_mapping(body) or not isinstance(body.get("kind"), str):
         return
     kind, version = body["kind"], str(body.get("apiVersion"))
-    yield from _metadata(body.get("metadata"), kind, version)
+    name, metadata = served().get(version, {}).get(kind), body.get("metadata")
+    what, data = f"the {kind}", body
+    if name is None and is_mapping(metadata):
+        name, what, data = "ObjectMeta", f"`metadata` of the {kind}", metadata
+    if name is not None:
+        closed = "validate" not in str(flags)
+        found, readable = schema_flaws(name, data, what, pod=way_to_pod(body), closed=closed)
+        yield from found
+        if not readable:
+            return
+    yield from _metadata(metadata, kind, version)
     known = _KINDS.get((version, kind))
     if known is not None:
         yield from known(body)
     if is_mapping(metadata := metadata_of(body)):
         yield from _marks(metadata, f"the pods of the {kind}", "are")
     if is_mapping(pod := pod_of(body)):
-        yield from pod_flaws(pod, its_pod(kind), listed=False)  # as workloads.py judges the fields
+        yield from pod_flaws(pod, its_pod(kind), listed=False)
     if version == API_VERSION and kind in kinds():
         for problem in check_schema(body):
             finding = problem.finding
@@ -63,28 +76,10 @@ def flaws(body: Any) -> Iterator[Flaw]:
                 yield f"the {kind} is refused: {finding.message}", finding.advice
 
 
-def _counts(body: Any) -> Iterator[Flaw]:
-    """The counts of a Job, or of a controller that keeps pods running."""
-    spec, kind = body.get("spec"), body["kind"]
-    if is_mapping(spec):
-        yield from counts(spec, f"the {kind}", _NUMBERS)
-        for field in ("manualSelector", "paused", "suspend"):
-            yield from flag(spec.get(field), f"`{field}` of the {kind}")
-
-
-_NUMBERS = (
-    *jobs.NUMBERS,
-    *("minReadySeconds", "progressDeadlineSeconds", "replicas", "revisionHistoryLimit"),
-)
-
-
 def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
     """Invalid names and labels; names of RBAC objects may be any."""
     if not is_mapping(metadata):
         return
-    for field in map(str, metadata):
-        if field not in fields("ObjectMeta") and WORD not in field:
-            yield not_a_field(f"the {kind}", ("metadata", field), fields("ObjectMeta"))
     name = metadata.get("name") or (f"{given}x" if (given := metadata.get("generateName")) else "")
     label = (version, kind) in (("v1", "Service"), ("v1", "Namespace"))
     fits = is_dns_label if label else is_dns_subdomain
@@ -101,9 +96,7 @@ def _marks(metadata: Object, owner: str, are: str) -> Iterator[Flaw]:
     """Invalid labels and annotations; the word of a tag is valid in them."""
     texts: Object = {}
     for field in ("labels", "annotations"):
-        listed = metadata.get(field)
-        yield from strings(listed, f"`{field}` of {owner}")
-        if is_mapping(listed):
+        if is_mapping(listed := metadata.get(field)):
             texts[field] = {str(key): value for key, value in listed.items() if isinstance(value, str)}
     for each in metadata_faults(texts, ()):
         yield f"{owner} {are} refused: {each.finding.message}", each.finding.advice
@@ -112,18 +105,8 @@ def _marks(metadata: Object, owner: str, are: str) -> Iterator[Flaw]:
 def _stored(body: Any) -> Iterator[Flaw]:
     """The contents of a ConfigMap or Secret: strings by key, base64 in `data` of a Secret."""
     kind = body["kind"]
-    known = {"apiVersion", "kind", "metadata", "data", "immutable"}
-    known |= {"binaryData"} if kind == "ConfigMap" else {"stringData", "type"}
-    for field in map(str, body):
-        if field not in known:
-            close = near(field, known)
-            way = f"write `{close}`" if close else "write what it holds below `data`"
-            yield f"the {kind} has `{field}`, which is not a field of it", way
-    yield from flag(body.get("immutable"), f"`immutable` of the {kind}")
     for field in ("data", "stringData", "binaryData"):
-        listed = body.get(field)
-        yield from strings(listed, f"`{field}` of the {kind}")
-        for key, value in listed.items() if is_mapping(listed) else ():
+        for key, value in mapping_at(body, field).items():
             if not is_data_key(str(key)):
                 yield f"`{key}` cannot be a key of a {kind}", "use letters, digits, `-`, `_` and `.`"
             if kind == "Secret" and field == "data" and isinstance(value, str) and not _is_base64(value):
@@ -163,24 +146,52 @@ def _is_base64(text: str) -> bool:
 
 
 def _claim(body: Any) -> Iterator[Flaw]:
+    """A PersistentVolumeClaim."""
+    yield from _of_claim(body.get("spec"), "the claim")
+
+
+def _of_claim(spec: Any, what: str) -> Iterator[Flaw]:
     """The spec of a PersistentVolumeClaim."""
-    spec = body.get("spec")
     if not is_mapping(spec):
         return
-    yield from claim_flaws(spec, "the claim")
+    yield from claim_flaws(spec, what)
     if not spec.get("accessModes"):
-        yield Lacking(
-            "the claim has no `spec.accessModes`", "add `accessModes: [ReadWriteOnce]`, or what it is"
-        )
+        way = "add `accessModes: [ReadWriteOnce]`, or what it is"
+        yield Lacking(f"{what} has no `spec.accessModes`", way)
     asked = spec.get("resources")
     requests = value_at(asked, ("requests",))
     if asked != WORD and requests != WORD and not (is_mapping(requests) and requests.get("storage")):
-        yield Lacking(
-            "the claim does not say how much it asks for", "add `resources: {requests: {storage: 10Gi}}`"
-        )
+        way = "add `resources: {requests: {storage: 10Gi}}`"
+        yield Lacking(f"{what} does not say how much it asks for", way)
 
 
-_TYPES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
+def _stateful(body: Any) -> Iterator[Flaw]:
+    """The claims that a StatefulSet makes."""
+    for claim in mappings_at(body, "spec", "volumeClaimTemplates"):
+        name = mapping_at(claim, "metadata").get("name")
+        if not name:
+            yield Lacking("a claim of the StatefulSet has no name", "add `metadata: {name: NAME}`")
+        yield from _of_claim(mapping_at(claim, "spec"), f"the claim `{name}` of the StatefulSet")
+
+
+def _deployment(body: Any) -> Iterator[Flaw]:
+    """The strategy of a Deployment. Source: Kubernetes, ValidateDeploymentStrategy in pkg/apis/apps/validation."""
+    strategy = mapping_at(body, "spec", "strategy")
+    if strategy.get("type") == "Recreate" and strategy.get("rollingUpdate") is not None:
+        yield "the Deployment has `rollingUpdate` beside `type: Recreate`", "remove one of the two"
+
+
+def _autoscaler(body: Any) -> Iterator[Flaw]:
+    """The bounds and the metrics of a HorizontalPodAutoscaler. Source: Kubernetes, pkg/apis/autoscaling/validation."""
+    spec = mapping_at(body, "spec")
+    yield from bounds(spec, "the HorizontalPodAutoscaler")
+    for metric in mappings_at(spec, "metrics"):
+        sort = str(metric.get("type") or "")
+        field = f"{sort[:1].lower()}{sort[1:]}"
+        if sort and WORD not in sort and not metric.get(field):
+            yield Lacking(
+                f"a metric of the type `{sort}` has no `{field}`", f"add `{field}`, with what it measures"
+            )
 
 
 def _service(body: Any) -> Iterator[Flaw]:
@@ -188,10 +199,7 @@ def _service(body: Any) -> Iterator[Flaw]:
     spec = body.get("spec")
     if not is_mapping(spec):
         return
-    sort = spec.get("type") or "ClusterIP"
-    if isinstance(sort, str) and WORD not in sort and sort not in _TYPES:
-        yield f"the Service has the type `{sort}`", instead(sort, _TYPES)
-    if sort == "ExternalName":
+    if spec.get("type") == "ExternalName":
         if not spec.get("externalName"):
             yield Lacking("the Service has no `externalName`", "add the name of the host that it stands for")
         return
@@ -202,11 +210,6 @@ def _service(body: Any) -> Iterator[Flaw]:
         if is_mapping(port):
             for field in ("port", "targetPort"):
                 number = port.get(field)
-                if field == "port" and isinstance(number, str) and WORD not in number:
-                    yield (
-                        f"`port` of the Service is {arrived(number)}, not a number",
-                        "write the number without quotes",
-                    )
                 if isinstance(number, int) and not 1 <= number <= 65535:
                     yield f"the Service has a `{field}` {number}", "write a number from 1 to 65535"
             if not port.get("name") and is_list(ports) and len(ports) > 1:
@@ -216,16 +219,26 @@ def _service(body: Any) -> Iterator[Flaw]:
 
 
 def _ingress(body: Any) -> Iterator[Flaw]:
-    """The paths of an Ingress. Source: Kubernetes, validateHTTPIngressRuleValue in pkg/apis/networking/validation."""
-    for rule in mappings_at(body, "spec", "rules"):
-        for path in mappings_at(rule, "http", "paths"):
-            what = f"the path `{path.get('path') or '/'}` of the Ingress"
-            yield from one_of(path, "pathType", what, ("Exact", "Prefix", "ImplementationSpecific"))
-            if path.get("pathType") is None:
-                yield f"{what} has no `pathType`", "add `pathType: Prefix`"
-            for field in filter(mapping_at(path, "backend").__contains__, ("serviceName", "servicePort")):
-                way = "write `service: {name: NAME, port: {number: 80}}`"
-                yield f"{what} has `backend.{field}`, which is not a field there, and is refused", way
+    """The paths and backends of an Ingress. Source: Kubernetes, pkg/apis/networking/validation."""
+    spec = mapping_at(body, "spec")
+    if body.get("spec") == spec and not spec.get("rules") and not spec.get("defaultBackend"):
+        yield Lacking(
+            "the Ingress has neither `rules` nor a `defaultBackend`", "add `rules`, with hosts and paths"
+        )
+    paths = [path for rule in mappings_at(spec, "rules") for path in mappings_at(rule, "http", "paths")]
+    for path in paths:
+        text = path.get("path") or ""
+        if path.get("pathType") in ("Exact", "Prefix") and not text.startswith("/") and WORD not in text:
+            yield f"the path `{text}` of the Ingress does not begin with `/`", f"write `path: /{text}`"
+    for backend in (*(path.get("backend") for path in paths), spec.get("defaultBackend")):
+        if is_mapping(backend) and not (backend.get("service") or backend.get("resource")):
+            yield Lacking(
+                "a backend of the Ingress names no service", "add `service: {name: NAME, port: {number: 80}}`"
+            )
+        port = value_at(backend, ("service", "port"))
+        if is_mapping(port) and bool(port.get("name")) == bool(port.get("number")):
+            given = "both `name` and `number`" if port.get("name") else "neither `name` nor `number`"
+            yield f"a port of the Ingress has {given}", "write `port: {number: 80}`"
 
 
 def _rules(body: Any) -> Iterator[Flaw]:
@@ -233,8 +246,6 @@ def _rules(body: Any) -> Iterator[Flaw]:
     kind = body["kind"]
     for rule in mappings_at(body, "rules"):
         paths = rule.get("nonResourceURLs")
-        if not rule.get("verbs"):
-            yield f"a rule of the {kind} has no `verbs`", "add what it allows, such as `verbs: [get, list]`"
         if paths and (kind == "Role" or rule.get("resources") or rule.get("apiGroups")):
             other = (
                 "only a ClusterRole can have" if kind == "Role" else "excludes `resources` and `apiGroups`"
@@ -249,11 +260,6 @@ def _bound(body: Any) -> Iterator[Flaw]:
     """The role and the subjects of a binding. Source: Kubernetes, ValidateRoleBinding and those around it."""
     kind, role = body["kind"], mapping_at(body, "roleRef")
     roles = ("ClusterRole",) if kind == "ClusterRoleBinding" else ("Role", "ClusterRole")
-    if body.get("roleRef") != WORD:
-        for field in ("kind", "name"):
-            if not role.get(field):
-                way = "add `roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: NAME}`"
-                yield f"the {kind} has no `roleRef.{field}`", way.replace("kind: Role", f"kind: {roles[0]}")
     found = str(role.get("kind") or roles[0])
     if found not in roles and WORD not in found:
         yield f"the {kind} refers to a `{found}`", instead(found, roles)
@@ -261,8 +267,6 @@ def _bound(body: Any) -> Iterator[Flaw]:
         of = str(subject.get("kind") or "")
         if of not in _SUBJECTS and WORD not in of:
             yield f"a subject of the {kind} is of the kind `{of}`", instead(of, _SUBJECTS)
-        if not subject.get("name"):
-            yield f"a subject of the {kind} has no `name`", "add the name of the account, user or group"
         if of == "ServiceAccount" and kind == "ClusterRoleBinding" and not subject.get("namespace"):
             yield f"a ServiceAccount of the {kind} has no `namespace`", "add the namespace of the account"
 
@@ -286,12 +290,7 @@ def _schedule(body: Any) -> Iterator[Flaw]:
 def _of_cron(body: Any) -> Iterator[Flaw]:
     """The Jobs of a CronJob, and its schedule."""
     yield from _schedule(body)
-    spec, what = mapping_at(body, "spec"), "the CronJob"
-    yield from one_of(spec, "concurrencyPolicy", what, ("Allow", "Forbid", "Replace"))
-    yield from counts(
-        spec, what, ("failedJobsHistoryLimit", "startingDeadlineSeconds", "successfulJobsHistoryLimit")
-    )
-    yield from flag(spec.get("suspend"), f"`suspend` of {what}")
+    spec = mapping_at(body, "spec")
     zone = spec.get("timeZone")
     if isinstance(zone, str) and WORD not in zone and not is_zone(zone):
         way = "write a name of the time zone database, such as `Europe/Berlin`"
@@ -334,12 +333,6 @@ def _of_ray(body: Any) -> Iterator[Flaw]:
         yield from _of_pod(pod, owner)
 
 
-def _of_job(body: Any) -> Iterator[Flaw]:
-    """A Job."""
-    yield from _counts(body)
-    yield from jobs.job(body)
-
-
 _ANCESTORS = ("trainer", "model-initializer", "dataset-initializer")
 
 
@@ -362,7 +355,7 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("v1", "PersistentVolumeClaim"): _claim,
     ("v1", "Service"): _service,
     ("batch/v1", "CronJob"): _of_cron,
-    ("batch/v1", "Job"): _of_job,
+    ("batch/v1", "Job"): jobs.job,
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): _of_job_set,
     ("kubeflow.org/v2beta1", "MPIJob"): _of_training,
     **{("rbac.authorization.k8s.io/v1", kind): _rules for kind in ("ClusterRole", "Role")},
@@ -374,6 +367,8 @@ _KINDS: dict[tuple[str, str], Callable[[Any], Iterator[Flaw]]] = {
     ("ray.io/v1", "RayJob"): _of_ray,
     ("sparkoperator.k8s.io/v1beta2", "SparkApplication"): applications.spark,
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"): trainings.train_job,
+    ("apps/v1", "Deployment"): _deployment,
+    ("apps/v1", "StatefulSet"): _stateful,
+    **{(f"autoscaling/{version}", "HorizontalPodAutoscaler"): _autoscaler for version in ("v1", "v2")},
     **{("kubeflow.org/v1", kind): _of_training for kind in ("PyTorchJob", "TFJob")},
-    **{("apps/v1", kind): _counts for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")},
 }

@@ -20,7 +20,7 @@ from flowdsl.compiler.lint.pods.untyped import (
     one_of,
     words,
 )
-from flowdsl.compiler.lint.pods.workloads import JOB_FIELDS
+from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain, is_service_name
@@ -255,7 +255,7 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
         if template is None or (is_mapping(template) and spec is None):
             yield f"{owner} has no `template.spec`", "add `template`, with the `spec` of a Job"
         return
-    yield from misspelt(spec, owner, JOB_FIELDS.split())
+    yield from misspelt(spec, owner, fields("JobSpec"))
     yield from counts(spec, owner, NUMBERS)
     yield from of_jobs(spec, owner, is_indexed=True)
     pod = value_at(spec, ("template", "spec"))

@@ -10,21 +10,18 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.lint.pods.closed import schema_flaws
 from flowdsl.compiler.lint.pods.nodes import placed
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.resources import asked
 from flowdsl.compiler.lint.pods.untyped import WORD, containers_of
-from flowdsl.compiler.lint.pods.workloads import not_a_field
 from flowdsl.compiler.lint.workflow.labels import label_faults
 from flowdsl.compiler.lint.workflow.names import (
     BadContainerName,
     BadVariableName,
     BadVolumeName,
 )
-from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType
-from flowdsl.compiler.schema.table import fields
-from flowdsl.compiler.schema.validate import findings_of
-from flowdsl.compiler.tree import entries, inside, is_number, string
+from flowdsl.compiler.tree import entries, inside, string
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import dns_name, is_dns_label, is_relaxed_env_name
 
@@ -41,36 +38,29 @@ def pod_flaws(pod: Object, what: str, *, listed: bool = True) -> Iterator[Flaw]:
 
     `listed`: the CRD of the object lists the fields of its pods, so kubectl refuses unknown ones.
     """
-    if listed:
-        yield from _unknown(pod, what)
-    values_below = chain(whole("PodSpec", pod, ()), _names(pod), _parts(pod))
-    yield from _typed("PodSpec", pod, what, values_below, chain(_twice(pod, what), _images(pod, what)))
+    below = chain(whole("PodSpec", pod, ()), _names(pod), _parts(pod))
+    more = chain(_twice(pod, what), _images(pod, what))
+    yield from _typed("PodSpec", pod, what, below, more, closed=listed)
 
 
 def claim_flaws(spec: Object, what: str) -> Iterator[Flaw]:
     """What is refused in the spec of a claim."""
-    yield from _typed("PersistentVolumeClaimSpec", spec, what, values("PersistentVolumeClaimSpec", spec))
+    name = "PersistentVolumeClaimSpec"
+    yield from _typed(name, spec, what, values(name, spec), closed=False)
 
 
 def _typed(
-    name: str, data: Object, what: str, below: Iterable[Finding], more: Iterable[Flaw] = ()
+    name: str, data: Object, what: str, below: Iterable[Finding], more: Iterable[Flaw] = (), *, closed: bool
 ) -> Iterator[Flaw]:
     """What the schema refuses in an object of a type; else, as they are only then readable, the other flaws of it."""
-    by_schema = [finding for finding in findings_of(name, data) if not is_amount(finding)]
-    for finding in by_schema:
-        if isinstance(finding, (OutOfRange, PatternMismatch, WrongType)) and WORD not in finding.message:
-            yield f"{what} is refused: {finding.message}", finding.advice
-    if any(isinstance(finding, WrongType) for finding in by_schema):
+    flaws, readable = schema_flaws(name, data, what, closed=closed)
+    yield from flaws
+    if not readable:
         return
     for found in below:
         if WORD not in found.message and found.severity == "error":
             yield f"{what} is refused: {found.message}", found.advice
     yield from more
-
-
-def is_amount(finding: Finding) -> bool:
-    """Whether it is about an amount written as a number, which only the definition of a Workflow refuses."""
-    return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
 
 
 def _names(pod: Object) -> Iterator[Finding]:
@@ -128,10 +118,3 @@ def _twice(pod: Object, what: str) -> Iterator[Flaw]:
         for name, count in Counter(names).items():
             if name and count > 1 and WORD not in name:
                 yield f"{what} has two {sort} at `{name}`", "give each its own"
-
-
-def _unknown(pod: Object, what: str) -> Iterator[Flaw]:
-    """Unknown fields of a pod."""
-    for finding in findings_of("PodSpec", pod):
-        if isinstance(finding, UnknownField) and WORD not in str(finding.steps):
-            yield not_a_field(what, finding.steps, fields(finding.owner))

@@ -168,7 +168,7 @@ def _flaw(resource: Object, manifest: str) -> Flaw | None:
     )
     if (lacking := next(found, None)) is not None or action not in MAKING:
         return lacking
-    flaws = [*workload_flaws(objects[0], flags), *shape_flaws(typed_in(manifest))]
+    flaws = [*shape_flaws(typed_in(manifest), flags), *workload_flaws(objects[0])]
     if asks_for_end(string(resource, "successCondition")):
         flaws += filter(None, [_gone(objects[0])])
     certain = [each for each in flaws if action != "apply" or not isinstance(each, Lacking)]

@@ -6,7 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.object_pods import is_amount
+from flowdsl.compiler.lint.pods.closed import is_amount
 from flowdsl.compiler.lint.pods.pods import values, whole
 from flowdsl.compiler.lint.pods.untyped import WORD, unreadable
 from flowdsl.compiler.lint.variables.unreplaced import left_open
@@ -178,7 +178,7 @@ def applied(patch: str) -> tuple[Object, str]:
     body: Any = documents[0].body if documents else {}
     if not is_mapping(body):
         return {}, "it has no `field: value`"
-    for finding in findings_of("PodSpec", body):
+    for _, finding in findings_of("PodSpec", body):
         of_amount = isinstance(finding, PatternMismatch) and finding.pattern == "quantity"
         if of_amount or (isinstance(finding, WrongType) and not is_amount(finding)):
             return {}, finding.message
@@ -189,7 +189,7 @@ def applied(patch: str) -> tuple[Object, str]:
 
 def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
     """Fields of a patch that pods do not have. Go's decoder ignores case."""
-    for finding in findings_of("PodSpec", body) if is_mapping(body) else ():
+    for _, finding in findings_of("PodSpec", body) if is_mapping(body) else ():
         if not isinstance(finding, UnknownField):
             continue
         field = str(finding.steps[-1])
@@ -206,7 +206,7 @@ def _fault(body: Any) -> BadPatch | None:
     """
     if not is_mapping(body):
         return BadPatch(NO_MAPPING, "it has no `field: value`")
-    for finding in findings_of("PodSpec", body):
+    for _, finding in findings_of("PodSpec", body):
         if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)) and not is_amount(finding):
             return BadPatch(NO_PATCH, finding.message, finding.advice)
     for reason, way in _unmerged(body):
@@ -304,7 +304,7 @@ def patch_of(owner: Object) -> Object:
     body = _read(TAG.sub(WORD, patch))
     if not is_mapping(body):
         return {}
-    wrong = [each for each in findings_of("PodSpec", body) if isinstance(each, WrongType)]
+    wrong = [each for _, each in findings_of("PodSpec", body) if isinstance(each, WrongType)]
     if "{{" in patch:  # a word may stand for any scalar, but not for a mapping or list
         wrong = [
             each

@@ -74,6 +74,16 @@ def count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def bounds(spec: Object, owner: str) -> Iterator[Flaw]:
+    """The least number of replicas, which exceeds the greatest."""
+    least, most = count(spec.get("minReplicas")), count(spec.get("maxReplicas"))
+    if least is not None and most is not None and least > most:
+        yield (
+            f"{owner} has `minReplicas` {least}, more than `maxReplicas` {most}",
+            "exchange the two, or raise the other",
+        )
+
+
 def flag(value: Any, what: str) -> Iterator[Flaw]:
     """The flaw of a value that is not a boolean."""
     if value is not None and not isinstance(value, bool) and WORD not in str(value):

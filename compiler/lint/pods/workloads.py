@@ -9,137 +9,90 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, containers_of
-from flowdsl.compiler.schema.findings import UnknownField, dotted
+from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.table import fields
-from flowdsl.compiler.schema.validate import findings_of
 from flowdsl.compiler.tree import compact, is_mapping, mappings_at, value_at
-from flowdsl.diagnostic import near
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.lint.pods.untyped import Flaw
-    from flowdsl.compiler.tree import Object, Path
+    from flowdsl.compiler.tree import Object
 
 
 class Sort(NamedTuple):
-    """A kind of object: the path to its pod, with the known fields at each step.
+    """A kind of object with pods: the path to their spec.
 
     `ends`: its pods terminate; `selects`: they never do, and it selects them by labels.
     """
 
-    way: tuple[tuple[str, frozenset[str]], ...]
+    pod: tuple[str, ...]
     ends: bool = False
     selects: bool = False
 
-    @property
-    def pod(self) -> tuple[str, ...]:
-        """The path of its pod."""
-        return tuple(step for step, _ in self.way)
 
-
-_ANY: frozenset[str] = frozenset()
-_TEMPLATE = frozenset(("metadata", "spec"))
 _ENDING = ("Never", "OnFailure")
-JOB_FIELDS = """
-    activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector
-    maxFailedIndexes parallelism podFailurePolicy podReplacementPolicy selector successPolicy suspend template
-    ttlSecondsAfterFinished
-"""
-"""The fields of the spec of a Job."""
-_CRON_JOB = """
-    concurrencyPolicy failedJobsHistoryLimit jobTemplate schedule startingDeadlineSeconds successfulJobsHistoryLimit
-    suspend timeZone
-"""
-_SETS = {
-    "Deployment": "minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit strategy",
-    "ReplicaSet": "minReadySeconds replicas",
-    "DaemonSet": "minReadySeconds revisionHistoryLimit updateStrategy",
-    "StatefulSet": """
-        minReadySeconds ordinals persistentVolumeClaimRetentionPolicy podManagementPolicy replicas revisionHistoryLimit
-        serviceName updateStrategy volumeClaimTemplates
-    """,
-}
-
-
-def _way(fields: str, *before: tuple[str, frozenset[str]]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The path to the pod of an object, whose spec has these fields and a template."""
-    return (
-        *before,
-        ("spec", _ANY if not before else _TEMPLATE),
-        ("template", frozenset(fields.split())),
-        ("spec", _TEMPLATE),
-    )
-
-
+_TEMPLATE = ("spec", "template", "spec")
 _SORTS = {
-    ("v1", "Pod"): Sort((("spec", _ANY),)),
-    ("batch/v1", "Job"): Sort(_way(JOB_FIELDS), ends=True),
-    ("batch/v1", "CronJob"): Sort(
-        _way(JOB_FIELDS, ("spec", _ANY), ("jobTemplate", frozenset(_CRON_JOB.split()))), ends=True
-    ),
+    ("v1", "Pod"): Sort(("spec",)),
+    ("batch/v1", "Job"): Sort(_TEMPLATE, ends=True),
+    ("batch/v1", "CronJob"): Sort(("spec", "jobTemplate", *_TEMPLATE), ends=True),
     **{
-        ("apps/v1", kind): Sort(_way(f"{fields} selector template"), selects=True)
-        for kind, fields in _SETS.items()
+        ("apps/v1", kind): Sort(_TEMPLATE, selects=True)
+        for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
     },
 }
 
 
-def pod_of(body: Any) -> Any:
+def way_to_pod(body: Object) -> tuple[str, ...]:
+    """The path of the spec of an object's pods; empty for an object without pods."""
+    sort = _sort(body)
+    return () if sort is None else sort.pod
+
+
+def pod_of(body: Object) -> Any:
     """The value at the path of an object's pod; None for an object without one."""
-    sort = _sort(body)
-    return None if sort is None else value_at(body, sort.pod)
+    way = way_to_pod(body)
+    return value_at(body, way) if way else None
 
 
-def metadata_of(body: Any) -> Any:
+def metadata_of(body: Object) -> Any:
     """The value at the path of the pods' metadata; None for a Pod, which has its own."""
-    sort = _sort(body)
-    if sort is None or len(sort.pod) == 1:
-        return None
-    return value_at(body, (*sort.pod[:-1], "metadata"))
+    way = way_to_pod(body)
+    return value_at(body, (*way[:-1], "metadata")) if len(way) > 1 else None
 
 
 def _sort(body: Object) -> Sort | None:
     return _SORTS.get((str(body.get("apiVersion")), str(body.get("kind"))))
 
 
-def flaws(body: Any, flags: object) -> Iterator[Flaw]:
+def flaws(body: Any) -> Iterator[Flaw]:
     """What is invalid in an object with pods, and the remedies; nothing for one of another kind."""
     if not is_mapping(body) or "spec" not in body:  # too obvious to be forgotten
         return
     sort = _sort(body)
-    if sort is None or '"<<"' in compact(body) or "validate" in str(flags):
+    if sort is None or '"<<"' in compact(body):
         return
     yield from _flaws(body, str(body["kind"]), sort)
 
 
 def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
     node: Any = body
-    for depth, (step, known) in enumerate(sort.way):
-        for field in map(str, node):
-            if known is not _ANY and field not in known:
-                path = (*sort.pod[:depth], field)
-                there = dotted(sort.pod) if field in fields("PodSpec") else ""
-                yield not_a_field(f"the {kind}", path, known, there)
+    for depth, step in enumerate(sort.pod, 1):
         node = node.get(step)
         if node == WORD:
             return
         if not is_mapping(node):
-            place = dotted(sort.pod[: depth + 1])
+            place = dotted(sort.pod[:depth])
             yield Lacking(f"the {kind} has no `{place}`", f"add `{place}`, with what its pods run")
             return
-    if kind == "CronJob" and not body["spec"].get("schedule"):
-        yield Lacking("the CronJob has no `spec.schedule`", "add `schedule` to its `spec`")
     yield from _pod(node, mappings_at(body, "spec", "volumeClaimTemplates"), kind, sort)
     yield from _selected(body, kind, sort)
 
 
 def _pod(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
     """What is invalid in the pod of an object, which may make claims for it."""
-    for finding in findings_of("PodSpec", pod):
-        if isinstance(finding, UnknownField):
-            yield not_a_field(f"the {kind}", (*sort.pod, *finding.steps), fields(finding.owner))
     owner, policy = its_pod(kind), pod.get("restartPolicy") or ""
     yield from container_flaws(pod, owner, claims)
     if sort.ends and policy in ("", "Always"):
@@ -188,14 +141,9 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
         return
     spec: Object = body["spec"]
     selector: Any = spec.get("selector")
-    if not selector:
-        way = "add `selector: {matchLabels: {...}}` to its `spec`, with the labels of its pods"
-        yield Lacking(f"the {kind} has no `spec.selector`", way)
-        return
-    for field in map(str, selector if is_mapping(selector) else ()):
-        if field not in fields("LabelSelector") and WORD not in field:
-            way = f"write it below `matchLabels`, as in `matchLabels: {{{field}: ...}}`"
-            yield f"the {kind} has `spec.selector.{field}`, which is not a field there, and is refused", way
+    if is_mapping(selector) and not any(selector.get(field) for field in fields("LabelSelector")):
+        way = "add `matchLabels: {...}` to it, with the labels of its pods"
+        yield Lacking(f"the `spec.selector` of the {kind} is empty", way)
     wanted = value_at(selector, ("matchLabels",))
     metadata = spec["template"].get("metadata")
     labels = value_at(metadata, ("labels",))
@@ -207,11 +155,3 @@ def _selected(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
             way = f"write `{key}: {value}` below `spec.template.metadata.labels`"
             found = f"the pods of the {kind} do not have the label `{key}: {value}` that it selects them by"
             yield Lacking(found, way) if own is None else (found, way)
-
-
-def not_a_field(what: str, path: Path, known: Iterable[str], there: str = "") -> Flaw:
-    """The flaw of an unknown field; `there` is where it belongs, if known."""
-    close = near(str(path[-1]), known)
-    way = f"write `{close}`, or remove it" if close else "remove it, or move it to where it belongs"
-    way = f"move it to `{there}`" if there else way
-    return f"{what} has `{dotted(path)}`, which is not a field there, and is refused", way

@@ -1,0 +1,95 @@
+"""Objects of `resource` templates against the closed schema: fields that are unknown, and values that are refused.
+
+Their manifests are read with types, and tags are words. Source: Kubernetes 1.35; kubectl asks for strict validation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking
+from flowdsl.compiler.schema.findings import (
+    MissingField,
+    NotOneOf,
+    OutOfRange,
+    PatternMismatch,
+    TooFewEntries,
+    UnknownField,
+    WrongType,
+    dotted,
+)
+from flowdsl.compiler.schema.table import fields, is_type, rules
+from flowdsl.compiler.schema.validate import findings_of
+from flowdsl.compiler.tree import is_number
+from flowdsl.diagnostic import instead
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.lint.pods.untyped import Flaw
+    from flowdsl.compiler.tree import Object, Path
+    from flowdsl.diagnostic import Finding
+
+
+def schema_flaws(
+    name: str, data: Object, what: str, *, pod: Path = (), closed: bool = True
+) -> tuple[list[Flaw], bool]:
+    """The flaws of an object of a type, and whether other rules can read it: it has only known fields, of their types.
+
+    `pod`: where the spec of its pods is; `closed`: kubectl refuses fields that the type does not have.
+    """
+    flaws: list[Flaw] = []
+    readable = True
+    for path, finding in findings_of(name, data):
+        if isinstance(finding, UnknownField):
+            readable = False
+            if closed and WORD not in str(path):
+                flaws.append(_unknown(what, finding, pod))
+        elif isinstance(finding, MissingField):
+            flaw = f"{what} has no `{finding.path}`", finding.advice
+            flaws.append(flaw if _replaced(name, path) else Lacking(*flaw))
+        elif isinstance(finding, _REFUSED) and not is_amount(finding):
+            readable &= not isinstance(finding, WrongType)
+            if WORD not in f"{path}{getattr(finding, 'value', '')}":
+                way = finding.advice
+                if isinstance(finding, NotOneOf):
+                    way = instead(finding.value, [*filter(None, finding.choices)])
+                flaws.append((f"{what} is refused: {finding.message}", way))
+    return flaws, readable
+
+
+_REFUSED = (NotOneOf, OutOfRange, PatternMismatch, TooFewEntries, WrongType)
+
+
+def _replaced(name: str, path: Path) -> bool:
+    """Whether a path leads through a list that `apply` replaces as a whole: its entries have no keys."""
+    expression = name
+    rule: Mapping[str, Any] = {}
+    for step in path:
+        if isinstance(step, int) and "keys" not in rule:
+            return True
+        if is_type(expression):
+            expression, rule = fields(expression)[str(step)], rules(expression).get(str(step), {})
+        else:
+            expression = expression.partition(":")[2]
+    return False
+
+
+def is_amount(finding: Finding) -> bool:
+    """Whether it is about an amount written as a number, which only the definition of a Workflow refuses."""
+    return isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value)
+
+
+def _unknown(what: str, finding: UnknownField, pod: Path) -> Flaw:
+    """The flaw of an unknown field."""
+    (*around, field), there = finding.steps, finding.target
+    if pod and field in fields("PodSpec"):
+        there = (*pod, field)
+    if there is None:
+        holders = " or ".join(f"`{each}`" for each in finding.holders)
+        way = f"write it below {holders}" if holders else "remove it, or move it to where it belongs"
+    elif [*there[:-1]] == around:
+        way = f"write `{there[-1]}`, or remove it"
+    else:
+        way = f"move it to `{dotted(there)}`"
+    return f"{what} has `{dotted(finding.steps)}`, which is not a field there, and is refused", way
