@@ -257,6 +257,8 @@ def composed(view: View, template: Template, text: str, path: Path) -> Iterator[
         len(some) not in (1, len(longest)) or not all(each for _, each in some) for some in given.values()
     ):
         return
+    if len(longest) == 1 and len({some[0][0] for some in given.values()}) > 1:
+        longest = [(path, "")]  # any of them may be the wrong one
     for index, (place, _) in enumerate(longest):
         values = {tag: some[index if index < len(some) else 0][1] for tag, some in given.items()}
         yield place, _with(text, values)
