@@ -50,14 +50,14 @@ def right_documents(
     goal: Target,
     kind: Kind | None = None,
     search: Search | None = None,
-    given: Sequence[str] = (),
+    given: Sequence[str] | None = (),
     supply: Supply | None = None,
 ) -> Documents | None:
     """The documents of some files; None if one has an error. Findings go to standard error.
 
     A target is FILE or FILE:NAME. `kind` is the kind that pipelines compile to, `search` their search space;
-    `given`, NAME=VALUE, are parameters with other values than their defaults; `supply` sets values in compiled
-    pipelines. Raises Refused.
+    `given`, NAME=VALUE, are parameters with other values than their defaults, None if all may have them; `supply` sets
+    values in compiled pipelines. Raises Refused.
     """
     found: list[Judged] = []
     held: dict[str, list[Json]] = {}
@@ -76,7 +76,7 @@ def right_documents(
                 programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
             if one.failed:
                 break
-    names = {one.partition("=")[0] for one in given}
+    names = None if given is None else {one.partition("=")[0] for one in given}
     found = [_without_given(one, names) for one in found]
     show(found, "text", err)
     if any(any_error(one.diagnostics) or one.traceback for one in found):
@@ -92,15 +92,16 @@ def right_documents(
     return Documents(meant, [one for one in documents if id(one) not in own], programs)
 
 
-def _without_given(judged: Judged, names: Collection[str]) -> Judged:
-    """The findings, without those about parameters of these names that have no other value."""
+def _without_given(judged: Judged, names: Collection[str] | None) -> Judged:
+    """The findings, without those about parameters of these names, or about all, that have no other value."""
     from flowdsl.compiler.lint.variables.arguments import LEFT_TO_RUNS
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault
 
     left = [
         one
         for one in judged.diagnostics
-        if not (isinstance(one.finding, (FailsByDefault, *LEFT_TO_RUNS)) and one.finding.name in names)
+        if not isinstance(one.finding, (FailsByDefault, *LEFT_TO_RUNS))
+        or (names is not None and one.finding.name not in names)
     ]
     return judged._replace(diagnostics=left)
 

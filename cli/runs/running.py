@@ -57,7 +57,9 @@ def run_files(
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
     if again.earlier and not (again.only or again.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
-    right = right_documents(targets, goal, search=search, given=new.parameters)
+    # What has no value here has that of the earlier run.
+    values = None if again.only or again.since else new.parameters
+    right = right_documents(targets, goal, search=search, given=values)
     if right is None:
         return WRONG
     document, references = chosen(right.meant, right.others)

@@ -395,12 +395,32 @@ spec:
 
 
 @pytest.mark.parametrize("word", ["--only", "--from"])
-def test_the_step_of_a_run_that_has_no_other(word: str, flowdsl: Callable[..., Result], folder: Path) -> None:
-    (folder / "single.yaml").write_text(SINGLE, encoding="utf-8")
+@pytest.mark.parametrize("default", [", value: you", ""])
+def test_the_step_of_a_run_that_has_no_other(
+    default: str, word: str, flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "single.yaml").write_text(SINGLE.replace(", value: you", default), encoding="utf-8")
     assert flowdsl("single.yaml", "-q", "-p", "who=her", "--name", "one").code == 0
-    assert flowdsl("single.yaml", word, "greet", "--of", "one", "--name", "two", "-q").code == 0
+    done = flowdsl("single.yaml", word, "greet", "--of", "one", "--name", "two", "-q")
+    assert (done.code, done.err) == (0, ""), "a parameter has the value of the earlier run"
     found = json.loads((folder / ".flowdsl/runs/two/workflow.json").read_text(encoding="utf-8"))
     assert found["status"]["nodes"]["two"]["inputs"]["parameters"] == [{"name": "who", "value": "her"}]
+
+
+@pytest.mark.parametrize("word", ["--only", "--from"])
+def test_a_parameter_that_no_run_has_had(word: str, flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "single.yaml").write_text(SINGLE, encoding="utf-8")
+    assert flowdsl("single.yaml", "-q", "--name", "one").code == 0
+    more = SINGLE.replace("value: you", "value: you}, {name: more").replace(
+        "{name: who}]", "{name: who}, {name: more}]"
+    )
+    (folder / "single.yaml").write_text(more, encoding="utf-8")
+    done = flowdsl("single.yaml", word, "greet", "--of", "one", "-q")
+    assert (done.code, done.err) == (
+        2,
+        "flowdsl: the parameter `more` has no value: give it with -p more=VALUE\n",
+    )
+    assert flowdsl("single.yaml", word, "greet", "--of", "one", "-p", "more=1", "-q").code == 0
 
 
 def test_a_step_alone_that_takes_more_than_before(flowdsl: Callable[..., Result], folder: Path) -> None:
