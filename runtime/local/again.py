@@ -16,7 +16,7 @@ from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.earlier import state
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked
-from flowdsl.runtime.local.pods.store import place
+from flowdsl.runtime.local.pods.store import place, stored_at
 from flowdsl.runtime.logs.source import place as way
 from flowdsl.runtime.names import hyphened, said_near, task_of
 from flowdsl.runtime.parts import name_of, part, several
@@ -129,7 +129,7 @@ class Earlier:
         made = {place(one)[1] for one in self.made()}
         keys = {key: key in made or not one.get("optional") for one in artifacts if (key := place(one)[1])}
         moved = set(self._moved.values())
-        files = [self._store / key for key, sure in keys.items() if sure and key not in moved]
+        files = [stored_at(self._store, key) for key, sure in keys.items() if sure and key not in moved]
         gone = next((path for path in (self._store, *files) if not path.exists()), None)
         if keys and gone is not None:
             raise RunError(
@@ -146,7 +146,7 @@ class Earlier:
         if before.is_dir():
             shutil.copytree(before, now, copy_function=link, dirs_exist_ok=True)
         for key, moved in self._moved.items():
-            linked(before / key, now / moved)
+            linked(stored_at(before, key), stored_at(now, moved))
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
         """The outcome of the step of the same name in the earlier run, if it is not to run again. Links its logs."""

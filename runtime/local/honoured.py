@@ -17,6 +17,7 @@ from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
+from flowdsl.runtime.local.pods.store import parts_of
 from flowdsl.runtime.local.uses import Use, reached, the_step
 from flowdsl.runtime.names import listed, meant
 from flowdsl.runtime.parts import name_of, part, several, texts
@@ -293,7 +294,7 @@ def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[
         name = str(artifact["name"])
         if not isinstance(key, str) or "{{" in key or artifact.get("optional"):
             continue
-        if key not in made and not {key, key.strip("/"), name} & (asked.artifacts | asked.earlier):
+        if key not in made and not {key, "/".join(parts_of(key)), name} & (asked.artifacts | asked.earlier):
             yield f"{whose} is in a store, under {key}: give the file with --artifact {name}=PATH"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.grammar.named import NamedTuple
-from flowdsl.runtime.local.pods.store import place
+from flowdsl.runtime.local.pods.store import BadKey, place, stored_at
 from flowdsl.runtime.names import on_volume
 from flowdsl.runtime.parts import part, several
 
@@ -18,9 +18,7 @@ Json = dict[str, Any]
 
 def file_of(artifact: Json, folder: Path) -> Path | None:
     """The stored file or folder of an artifact in the folder of the run."""
-    key = place(artifact)[1]
-    path = folder / "artifacts" / key.strip("/")
-    return path if key and path.exists() else None
+    return _there(folder, place(artifact)[1])
 
 
 def claim_folder(claim: str, run: str, folder: Path, shared: Path) -> Path:
@@ -44,9 +42,20 @@ class Files(NamedTuple):
         """The file that a key, or a path on a volume, refers to; None for any other text."""
         if "/" not in text:
             return None
-        found = below(self.volumes, text) or self.folder / "artifacts" / text.strip("/")
+        found = below(self.volumes, text)
+        if found is None:
+            return _there(self.folder, text)
         # `Path.exists` raises for a text that no file system allows as a name.
         return found if os.path.exists(found) else None  # noqa: PTH110
+
+
+def _there(folder: Path, key: str) -> Path | None:
+    """The path of a key in the folder of the run, if there is a file or folder."""
+    try:
+        found = stored_at(folder / "artifacts", key)
+        return found if found.exists() else None
+    except (BadKey, OSError):
+        return None
 
 
 def linked(source: Path, target: Path) -> None:

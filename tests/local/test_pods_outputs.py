@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tarfile
 import time
 import zipfile
@@ -325,7 +326,7 @@ def test_what_is_missing_is_named_as_the_executor_of_argo_names_it(
     assert (done.phase, done.message) == ("Error", f"wait: Error (exit code 64): {said}")
 
 
-@pytest.mark.parametrize("key", ["../x", "a/../../x", "/abs", "a//b", "x" * 300, "a\0b"])
+@pytest.mark.parametrize("key", ["../x", "a/../../x", "/../x", "x" * 300, "a\0b"])
 def test_a_key_does_not_lead_out_of_the_store(tmp_path: Path, key: str) -> None:
     with harness(tmp_path) as pods:
         wanted: Json = {"name": "m", "path": "/tmp/m", "archive": {"none": {}}, "s3": {"key": key}}
@@ -335,6 +336,22 @@ def test_a_key_does_not_lead_out_of_the_store(tmp_path: Path, key: str) -> None:
         use: Json = {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": key}}]}
         assert "the key" in pods.run({**sh(":"), "inputs": use}).message
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("key", ["/a/b", "a//b", "//a///b/"])
+def test_a_key_may_have_more_slashes_than_a_path(pods: Harness, key: str) -> None:
+    ways: list[tuple[Json, str]] = [
+        ({"none": {}}, "mkdir /tmp/m; echo x > /tmp/m/f"),
+        ({}, "echo x > /tmp/m"),
+    ]
+    for archive, made in ways:
+        wanted: Json = {"name": "m", "path": "/tmp/m", "archive": archive, "s3": {"key": key}}
+        done = pods.run({**sh(made), "outputs": {"artifacts": [wanted]}})
+        assert done.outputs == {"exitCode": "0", "artifacts": [wanted]}
+        assert pods.artifact("a/b").exists()
+        use: Json = {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": key}}]}
+        assert pods.run({**sh("cat /in/f || cat /in"), "inputs": use}).phase == "Succeeded"
+        shutil.rmtree(pods.artifact("a"))
 
 
 def test_what_the_step_links_to_is_what_its_container_sees(pods: Harness) -> None:

@@ -287,6 +287,50 @@ def test_files_that_a_manifest_cannot_have_faked(flowdsl: Callable[..., Result],
     assert "can be faked where the pipeline itself is run" in done.err
 
 
+KEYED = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: keyed}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps:
+    - - {name: make, template: make}
+    - - name: show
+        template: show
+        arguments: {artifacts: [{name: made, from: "{{steps.make.outputs.artifacts.made}}"}]}
+  - name: make
+    container: {image: "busybox:1.36", command: [sh, -c, "echo made > /tmp/made"]}
+    outputs: {artifacts: [{name: made, path: /tmp/made, s3: {key: "KEY"}}]}
+  - name: show
+    inputs:
+      artifacts: [{name: made, path: /tmp/made}, {name: given, path: /tmp/given, s3: {key: /of//another}}]
+    outputs: {parameters: [{name: said, valueFrom: {path: /tmp/said}}]}
+    container: {image: "busybox:1.36", command: [sh, -c, "cat /tmp/made /tmp/given > /tmp/said"]}
+"""
+
+
+def test_a_key_from_the_root_stays_in_the_folder_of_the_run(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    key = folder / "store/made"
+    (folder / "keyed.yaml").write_text(KEYED.replace("KEY", f"/{key}"), encoding="utf-8")
+    (folder / "a.txt").write_text("faked\n", encoding="utf-8")
+    for given in ("given", "/of//another"):
+        done = flowdsl("keyed.yaml", "--artifact", f"{given}=a.txt", "--name", "one", "-q")
+        assert (done.code, done.err) == (0, ""), given
+        assert flowdsl("keyed.yaml", "--from", "show", "--of", "one", "-q").code == 0
+        assert flowdsl("keyed.yaml", "--only", "show", "--of", "one", "-q").code == 0
+        assert run(["delete", "one"]) == 0
+    done = flowdsl("keyed.yaml", "--fake", "make=a.txt", "--artifact", "given=a.txt", "--name", "two", "-q")
+    assert (done.code, done.err, key.exists()) == (0, "", False)
+    assert (folder / ".flowdsl/runs/two/artifacts" / key.relative_to("/")).read_text() == "faked\n"
+    (folder / "keyed.yaml").write_text(KEYED.replace("KEY", "../made"), encoding="utf-8")
+    done = flowdsl("keyed.yaml", "--fake", "make=a.txt", "--artifact", "given=a.txt", "-q")
+    assert (done.code, done.err) == (2, "flowdsl: the key '../made' cannot be the name of a file\n")
+
+
 def test_a_server_that_is_faked_is_one_at_an_address(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "served.yaml").write_text(SERVED.replace("exit 3", "test {{inputs.parameters.at}} = db.local"))
     done = flowdsl("served.yaml", "--fake", "server=db.local", "--name", "one")

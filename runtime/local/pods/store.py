@@ -15,13 +15,29 @@ from typing import Any
 from flowdsl.compiler.kinds import STORES
 from flowdsl.runtime.artifacts.paths import LONGEST_NAME
 from flowdsl.runtime.local import FOLDER
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.parts import part
 
 Json = dict[str, Any]
 
 
-class BadKey(Exception):
+class BadKey(RunError):
     """A key that cannot be a path."""
+
+
+def parts_of(key: str) -> list[str]:
+    """The names that a key leads by. Object stores tell `/a//b` from `a/b`; a folder does not."""
+    return [one for one in key.split("/") if one]
+
+
+def stored_at(folder: Path, key: str) -> Path:
+    """The path of a key in the folder of a store. Raises BadKey."""
+    parts = parts_of(key)
+    if not parts or any(
+        one in (".", "..") or "\0" in one or len(os.fsencode(one)) > LONGEST_NAME for one in parts
+    ):
+        raise BadKey(f"the key {key!r} cannot be the name of a file")
+    return folder.joinpath(*parts)
 
 
 class Store:
@@ -33,11 +49,7 @@ class Store:
 
     def path(self, key: str) -> Path:
         """The path of a key. Raises BadKey."""
-        parts = key.rstrip("/").split("/")
-        for one in parts:
-            if one in ("", ".", "..") or "\0" in one or len(os.fsencode(one)) > LONGEST_NAME:
-                raise BadKey(f"the key {key!r} has a part that is empty, or no name of a file")
-        return self.folder.joinpath(*parts)
+        return stored_at(self.folder, key)
 
     def part(self) -> Path:
         """A new path beside the objects, for a file that is not complete yet."""
@@ -55,14 +67,14 @@ class Store:
             shutil.copyfile(source, made)
             self.take(key, made)
             return
-        if key.strip("/"):
+        if parts_of(key):
             self.path(key).mkdir(parents=True, exist_ok=True)
         for folder, names, files in os.walk(source):
             names[:] = [one for one in names if one != FOLDER and not Path(folder, one).is_symlink()]
             for name in files:
                 path = Path(folder, name)
                 if path.is_file() and not path.is_symlink():
-                    self.put(f"{key.rstrip('/')}/{path.relative_to(source).as_posix()}".lstrip("/"), path)
+                    self.put(f"{key}/{path.relative_to(source).as_posix()}", path)
 
     def take(self, key: str, made: Path) -> None:
         """Move a complete file to its key, on the same file system (see `part`). Raises BadKey, OSError."""
@@ -78,7 +90,7 @@ class Store:
 
     def keys(self, prefix: str) -> list[str]:
         """The keys equal to a prefix, or below it, in the order in which object stores list them."""
-        found = self.path(prefix) if prefix.strip("/") else self.folder
+        found = self.path(prefix) if parts_of(prefix) else self.folder
         below = (Path(folder, name) for folder, _, names in os.walk(found) for name in names)
         files = [found] if found.is_file() else below
         return sorted(file.relative_to(self.folder).as_posix() for file in files)
