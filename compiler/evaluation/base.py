@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 
 from flowdsl.compiler.evaluation.values import ExpressionError
+from flowdsl.grammar.utf8 import decoded
 
 _64 = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
 _32 = string.ascii_uppercase + "234567"
@@ -65,7 +66,7 @@ def _joined(values: list[int], size: int) -> str:
     number, count = 0, len(values) * size
     for value in values:
         number = number << size | value
-    return (number >> count % 8).to_bytes(count // 8, "big").decode(errors="replace")
+    return decoded((number >> count % 8).to_bytes(count // 8, "big"))
 
 
 def _wrong(base: str, at: int) -> ExpressionError:

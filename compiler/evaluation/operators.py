@@ -27,6 +27,7 @@ from flowdsl.compiler.evaluation.values import (
     wrapped,
 )
 from flowdsl.compiler.tree import is_number
+from flowdsl.grammar.utf8 import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ def cut(of: Value, first: Value, last: Value) -> Value:
 
     start, end = limit(0 if first is None else first), limit(size if last is None else last)
     cut = items[min(start, end) : end]
-    return cut.decode(errors="replace") if isinstance(of, str) else cut
+    return decoded(cut) if isinstance(of, str) else cut
 
 
 def unary(word: str, value: Value) -> Value:

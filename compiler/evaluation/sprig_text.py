@@ -24,6 +24,7 @@ from flowdsl.compiler.evaluation.functions import SPACES, cased, split
 from flowdsl.compiler.evaluation.go_quote import quoted
 from flowdsl.compiler.evaluation.values import ExpressionError, Long, NilList, shown, within
 from flowdsl.compiler.evaluation.versions import compared, version
+from flowdsl.grammar.utf8 import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ def strval(value: Value) -> str:
     """The text of a value, as sprig formats it."""
     if isinstance(value, str):
         return value
-    return value.decode(errors="replace") if isinstance(value, bytes) else shown(value)
+    return decoded(value) if isinstance(value, bytes) else shown(value)
 
 
 def _texts(value: Value) -> list[str]:
@@ -62,8 +63,8 @@ def _untitle(text: str) -> str:
 def _trunc(count: int, text: str) -> str:
     raw = text.encode()
     if count < 0:
-        return raw[count:].decode(errors="replace") if len(raw) + count > 0 else text
-    return raw[:count].decode(errors="replace")
+        return decoded(raw[count:]) if len(raw) + count > 0 else text
+    return decoded(raw[:count])
 
 
 def _substr(start: int, end: int, text: str) -> str:
@@ -72,21 +73,21 @@ def _substr(start: int, end: int, text: str) -> str:
         if not 0 <= end <= len(raw):
             size = f" with length {len(raw)}" if end > 0 else ""
             raise ExpressionError(f"runtime error: slice bounds out of range [:{end}]{size}")
-        return raw[:end].decode(errors="replace")
+        return decoded(raw[:end])
     end = len(raw) if end < 0 or end > len(raw) else end
     if end < start:
         raise ExpressionError(f"runtime error: slice bounds out of range [{start}:{end}]")
-    return raw[start:end].decode(errors="replace")
+    return decoded(raw[start:end])
 
 
 def _abbrev(width: int, text: str) -> str:
-    return text if width < 4 else _abbreviated(text.encode(), 0, width).decode(errors="replace")
+    return text if width < 4 else decoded(_abbreviated(text.encode(), 0, width))
 
 
 def _abbrev_both(left: int, right: int, text: str) -> str:
     if right < 4 or (left > 0 and right < 7):
         return text
-    return _abbreviated(text.encode(), left, right).decode(errors="replace")
+    return decoded(_abbreviated(text.encode(), left, right))
 
 
 def _abbreviated(raw: bytes, offset: int, width: int) -> bytes:
@@ -125,7 +126,7 @@ def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = Fa
                 break
             lines.append(raw[at:stop])
             at = stop + 1
-    return (separator or "\n").encode().join([*lines, raw[at:]]).decode(errors="replace")
+    return decoded((separator or "\n").encode().join([*lines, raw[at:]]))
 
 
 def _indent(count: int, text: str) -> str:

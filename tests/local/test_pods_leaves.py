@@ -30,7 +30,7 @@ class Echo(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("X-Made", "here")
         self.end_headers()
-        self.wfile.write(text.encode())
+        self.wfile.write(text.encode() if "bytes" not in self.path else b"\xe6\x97\n")
 
     do_GET = do_POST = do_PUT = answer  # noqa: N815
 
@@ -59,6 +59,7 @@ def test_a_request_has_its_answer_as_the_result(one: Harness, url: str) -> None:
     assert json.loads(result(done)) == {"method": "POST", "body": "hello", "token": "secret"}
     done = one.run({"http": {"url": url, "method": "PUT", "bodyFrom": {"bytes": "aGVsbG8="}}})
     assert json.loads(result(done))["body"] == "hello"
+    assert result(one.run({"http": {"url": url + "/bytes"}})) == "\ufffd\ufffd\n"
 
 
 def test_a_url_and_a_header_may_have_any_characters_in_them(one: Harness, url: str) -> None:

@@ -19,6 +19,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.reason import said
 from flowdsl.grammar.regex import regex
+from flowdsl.grammar.utf8 import decoded
 from flowdsl.runtime.local.controller.events import Outcome, StartPod
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal, failed, of_the_step
@@ -124,7 +125,7 @@ def _answer(asked: Request, wanted: Json) -> _Answer:
     except urllib.error.HTTPError as error:
         answer = error
     with answer:
-        text = answer.read().decode(errors="replace")
+        text = decoded(answer.read())
         headers: dict[str, list[str]] = {}
         for name, value in answer.headers.items():
             headers.setdefault(name.title(), []).append(value)

@@ -17,6 +17,7 @@ from typing import Any
 from flowdsl.compiler.kinds import kind
 from flowdsl.grammar.artifact_path import leads_up
 from flowdsl.grammar.reason import said
+from flowdsl.grammar.utf8 import decoded
 from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.controller.templates import located
 from flowdsl.runtime.local.pods.paths import View
@@ -85,7 +86,7 @@ class Taken:
             if not path:
                 continue
             try:
-                text = self.there(as_text(self._place(path).read_bytes()))
+                text = self.there(decoded(self._place(path).read_bytes()))
             except (NotADirectoryError, IsADirectoryError) as error:
                 verb = "open" if isinstance(error, NotADirectoryError) else "read"
                 if not self._is_on_volume(path):
@@ -291,15 +292,7 @@ def cut(result: str) -> str:
     if len(text) <= _LONGEST_RESULT // 4:
         return text
     data = text.encode(errors="surrogateescape")
-    return as_text(data[-_LONGEST_RESULT:]) if len(data) > _LONGEST_RESULT else text
-
-
-def as_text(data: bytes) -> str:
-    """Decodes bytes as Go does for JSON: each byte that is not UTF-8 becomes a replacement character."""
-    return data.decode(errors="surrogateescape").translate(_NO_TEXT)
-
-
-_NO_TEXT = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
+    return decoded(data[-_LONGEST_RESULT:]) if len(data) > _LONGEST_RESULT else text
 
 
 def _uncopied(path: str, verb: str, reason: str) -> str:

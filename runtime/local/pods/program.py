@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flowdsl.compiler.limits import MOST_VARIABLE
+from flowdsl.grammar.utf8 import decoded
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import expanded, too_long
-from flowdsl.runtime.local.pods.outputs import as_text
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM, GIVE_PYTHON
@@ -293,7 +293,7 @@ class Program:
             code,
             str(answer.get("why", "")),
             reason,
-            as_text(bytes(answer.get("result", b""))),
+            decoded(bytes(answer.get("result", b""))),
         )
 
     def _hides(self, program: str) -> str:
