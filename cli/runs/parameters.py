@@ -14,6 +14,7 @@ from flowdsl.diagnostic import together
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import parameter_names
 from flowdsl.runtime.documents import claims, workflow_spec
+from flowdsl.runtime.local import GIVEN
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.names import meant, on_volume
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
     from flowdsl.values.signature import Parameter, Signature
 
 Json = dict[str, Any]
-
-GIVEN = "flowdsl-given"
-"""Where the keys of files begin that the command line gives for parameters."""
 
 
 def untyped(texts: Sequence[str]) -> dict[str, str]:

@@ -8,3 +8,6 @@
 
 FOLDER = ".flowdsl"
 """The folder of a project that has what runs on this machine leave: their own folders, volumes and cached results."""
+
+GIVEN = "flowdsl-given"
+"""Where the keys of files begin that the command line gives for parameters."""

@@ -13,7 +13,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.template import TAG
 from flowdsl.runtime.documents import called, claims, containers
-from flowdsl.runtime.local import objects
+from flowdsl.runtime.local import GIVEN, objects
 from flowdsl.runtime.local.controller.tags import ArgoError
 from flowdsl.runtime.local.controller.templates import Templates
 from flowdsl.runtime.local.controller.workflow import spec_of
@@ -140,7 +140,8 @@ def _unknown(given: Set[str], known: Iterable[str], option: str, word: str) -> I
     for name in sorted(given):
         if any(_may_be(name, one) for one in names):
             continue
-        more = meant(name, names, listed(names) if names else "it has none")
+        shown = [one for one in names if not one.startswith(f"{GIVEN}/")]
+        more = meant(name, shown, listed(shown) if shown else "it has none")
         yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
 
 

@@ -498,6 +498,8 @@ def files(raw: Path = S3("raw.txt"), more: Path = Volume("data") / "more.txt") -
     assert ["return", "14"] in rows(done.out), done.err
     wrong = flowdsl("files.py", "--only", "size", "--of", "one", "--artifact", "copus=raw.txt")
     assert "--artifact copus: the workflow has no artifact `copus`; did you mean `corpus`?" in wrong.err
+    wrong = flowdsl("files.py", "--only", "corpus", "--of", "one", "--artifact", "file=raw.txt")
+    assert wrong.err.endswith("the workflow has no artifact `file`; there is first\n")
     shutil.rmtree(folder / ".flowdsl/runs/one/artifacts")
     assert (
         "give the file with --artifact corpus=PATH"
