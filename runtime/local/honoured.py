@@ -83,11 +83,13 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
     refusals: dict[str, None] = {}
     templates = Templates(run, spec, references)
     uses = list(reached(templates, spec, asked.fakes, refusals))
-    done = _done(reached(templates, spec))
+    every = list(reached(templates, spec))
+    done = _done(every)
     for use in uses:
         refusals.update(dict.fromkeys(_refused(use, asked, done)))
     volumes = {one["name"]: one for one in several(spec, "volumes")}
-    refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
+    made = {key for use in every for key in _keys(several(part(use.template, "outputs"), "artifacts"))}
+    refusals.update(dict.fromkeys(_missing(spec, volumes, uses, made, asked)))
     refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
     files = [one for use in uses for one in several(part(use.template, "inputs"), "artifacts")]
     files.extend(one for use in uses if (one := _listed(use.template)).get("name"))
@@ -209,8 +211,10 @@ def _programs(template: Json) -> Iterator[Json]:
 # --- what the user must provide ---------------------------------------------------------------------
 
 
-def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: Asked) -> Iterator[str]:
-    """ConfigMaps, Secrets and files that are needed, but not given."""
+def _missing(
+    spec: Json, volumes: Mapping[str, Json], uses: list[Use], made: Set[str], asked: Asked
+) -> Iterator[str]:
+    """ConfigMaps, Secrets and files that are needed, but not given; `made`: the keys of what is stored in the run."""
     for one in (
         *several(part(spec, "arguments"), "parameters"),
         *(one for use in uses for one in several(part(use.template, "inputs"), "parameters")),
@@ -219,7 +223,6 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         reference = part(source, "configMapKeyRef")
         if one.get("value") is None and source.get("default") is None and not reference.get("optional"):
             yield from _object("ConfigMap", reference, asked.config_maps, f"the parameter `{one['name']}`")
-    made = {key for use in uses for key in _keys(several(part(use.template, "outputs"), "artifacts"))}
     for one in several(part(spec, "arguments"), "artifacts"):
         yield from _file(one, made, asked, f"the artifact `{one['name']}`")
     for place in (spec, *(use.template for use in uses)):
@@ -237,7 +240,7 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
             yield from _objects(container, {**volumes, **own}, use, asked)
 
 
-def _missing_files(use: Use, made: set[str], asked: Asked) -> Iterator[str]:
+def _missing_files(use: Use, made: Set[str], asked: Asked) -> Iterator[str]:
     for task in called(use.template):
         step = the_step(str(task["name"]))
         for one in several(part(task, "arguments"), "artifacts"):
@@ -289,7 +292,7 @@ def _object(
             yield f"{whose} reads `{key}` of the {word} `{name}`, and what {option} {name}=PATH gives {there}"
 
 
-def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[str]:
+def _file(artifact: Json, made: Set[str], asked: Asked, whose: str) -> Iterator[str]:
     for store, field in STORES.items():
         key = part(artifact, store).get(field)
         name = str(artifact["name"])

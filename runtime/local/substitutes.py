@@ -11,7 +11,7 @@ from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.controller.names import any_string
 from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import below
-from flowdsl.runtime.local.pods.store import copied, stored_at
+from flowdsl.runtime.local.pods.store import copied, place, stored_at
 from flowdsl.runtime.names import is_hidden, on_volume, said_near, spelled, task_of
 from flowdsl.runtime.parts import part, several, texts
 
@@ -183,11 +183,13 @@ class Fakes:
         source = self._file(step, name, given, bool(one.get("optional")))
         if source is None:
             return None
-        key = str(part(one, "s3").get("key") or f"{self._run}/{pod.pod if pod else ''}/{name}")
-        target = stored_at(self._folder / "artifacts", key)
+        made: Json = {**one, "archive": {"none": {}}}
+        if not place(one)[1]:
+            made["s3"] = {"key": f"{self._run}/{pod.pod if pod else ''}/{name}"}
+        target = stored_at(self._folder / "artifacts", place(made)[1])
         if pod is not None:
             _copy(source, target)
-        return {**one, "archive": {"none": {}}, "s3": {"key": key}}
+        return made
 
     def _file(self, step: str, name: str, given: dict[str, str], may_lack: bool) -> Path | None:
         """The file given for an output, or None if an empty text says that there is none. Raises RunError."""

@@ -331,6 +331,15 @@ def test_a_key_from_the_root_stays_in_the_folder_of_the_run(
     assert (done.code, done.err) == (2, "flowdsl: the key '../made' cannot be the name of a file\n")
 
 
+def test_what_is_faked_is_where_its_step_stores_it(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "a.txt").write_text("faked\n", encoding="utf-8")
+    for store in ("s3: {key: /its//own}", "gcs: {bucket: b, key: its/own}"):
+        text = KEYED.replace("s3: {key: /of//another}", store).replace('s3: {key: "KEY"}', store)
+        (folder / "keyed.yaml").write_text(text, encoding="utf-8")
+        done = flowdsl("keyed.yaml", "--fake", "make=a.txt", "-q")
+        assert (done.code, done.err) == (0, ""), store
+
+
 def test_a_server_that_is_faked_is_one_at_an_address(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "served.yaml").write_text(SERVED.replace("exit 3", "test {{inputs.parameters.at}} = db.local"))
     done = flowdsl("served.yaml", "--fake", "server=db.local", "--name", "one")
