@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     class Table(TypedDict):
         """The whole file.
 
-        Kinds of documents, those that hold no workflow, the types of Kubernetes' own kinds by version and kind, named
-        patterns (expression, in words), types.
+        Kinds of documents, those that hold no workflow, the types of Kubernetes' own kinds and of those of operators by
+        version and kind, named patterns (expression, in words), types.
         """
 
         kinds: list[str]
         beside: list[str]
         served: dict[str, dict[str, str]]
+        operated: dict[str, dict[str, str]]
         patterns: dict[str, tuple[str, str]]
         types: dict[str, Type]
 
@@ -65,6 +66,11 @@ def beside() -> tuple[str, ...]:
 def served() -> Mapping[str, Mapping[str, str]]:
     """The types of common kinds of Kubernetes' own API, by version and kind."""
     return table()["served"]
+
+
+def operated() -> Mapping[str, Mapping[str, str]]:
+    """The types of the kinds of common operators, by version and kind. Other versions of them have more fields."""
+    return table()["operated"]
 
 
 def fields(type_name: str) -> Mapping[str, str]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from flowdsl.runtime.local.pods.train_jobs import job_set
-from tests.apiserver.build import go
 from tests.apiserver.server import ApiServer
 from tests.distributed_objects import Object, made
 
@@ -26,16 +22,6 @@ PATHS = {
     "JobSet": "/apis/jobset.x-k8s.io/v1alpha2/namespaces/{}/jobsets",
     "TrainingRuntime": "/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainingruntimes",
     "TrainJob": "/apis/trainer.kubeflow.org/v1alpha1/namespaces/{}/trainjobs",
-}
-KUBEFLOW, MPI = "github.com/kubeflow/training-operator", "github.com/kubeflow/mpi-operator"
-JOBSET, TRAINER = "sigs.k8s.io/jobset", "github.com/kubeflow/trainer/v2"
-DEFINITIONS = {
-    "PyTorchJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_pytorchjobs.yaml"),
-    "TFJob": (KUBEFLOW, "manifests/base/crds/kubeflow.org_tfjobs.yaml"),
-    "MPIJob": (MPI, "manifests/base/kubeflow.org_mpijobs.yaml"),
-    "JobSet": (JOBSET, "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml"),
-    "TrainingRuntime": (TRAINER, "manifests/base/crds/trainer.kubeflow.org_trainingruntimes.yaml"),
-    "TrainJob": (TRAINER, "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml"),
 }
 OPERATORS = {
     **{kind.lower(): (kind,) for kind in ("PyTorchJob", "TFJob", "MPIJob", "JobSet")},
@@ -60,27 +46,6 @@ def take(server: ApiServer, namespace: str, objects: list[Object]) -> None:
         taken = server.admin.call("POST", path, one, query={"fieldValidation": "Strict"})
         assert taken["metadata"]["ownerReferences"] == one["metadata"]["ownerReferences"]
         assert taken["metadata"]["name"] == one["metadata"]["name"]
-
-
-def definition(kind: str) -> Path:
-    """What an operator says of its objects, out of its module."""
-    module, path = DEFINITIONS[kind]
-    said = subprocess.run(
-        [go(), "mod", "download", "-json", module],
-        cwd=Path(__file__).parent / "operators",
-        env={**os.environ, "GOWORK": "off"},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return Path(json.loads(said.stdout)["Dir"], path)
-
-
-@pytest.fixture(scope="module")
-def equipped(server: ApiServer) -> ApiServer:
-    """The server, which knows the objects of operators."""
-    server.install([definition(kind) for kind in DEFINITIONS])
-    return server
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

@@ -6,6 +6,7 @@ import copy
 import functools
 import json
 import re
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from flowdsl.compiler.lint import lint
-from flowdsl.compiler.schema.table import fields, is_type, rules, served
+from flowdsl.compiler.schema.table import fields, is_type, operated, rules, served
 from flowdsl.compiler.tree import is_list, is_mapping
 from tests.apiserver.client import Refused
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 Place = tuple[str | int, ...]
 
+OPERATED = [(version, kind, name) for version, kinds in operated().items() for kind, name in kinds.items()]
 KINDS = [(version, kind, name) for version, kinds in served().items() for kind, name in kinds.items()]
 NAMESPACE = "default"
 RIGHT: dict[str, object] = {
@@ -77,8 +79,12 @@ def wrong(expression: str) -> tuple[object, ...]:
     """Values that are not of a type."""
     outer, _, inner = expression.partition(":")
     if outer in ("list", "map"):
-        within = wrong(inner)[0]
-        return ("text", [within]) if outer == "list" else ([], {"a": within})
+        below = wrong(inner)[:1]
+        return (
+            ("text", *([each] for each in below))
+            if outer == "list"
+            else ([], *({"a": each} for each in below))
+        )
     return ("text",) if is_type(expression) else WRONG.get(expression, ())
 
 
@@ -125,6 +131,7 @@ WIDE = (
         "PriorityClass",
     ),
     *("StorageClass", "VolumeAttachment"),
+    "ClusterTrainingRuntime",
 )
 
 
@@ -191,6 +198,61 @@ def test_the_server_refuses_what_the_table_refuses(server: ApiServer) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(functools.partial(code, server), cases))
     assert [body for body, given in zip(cases, answers, strict=True) if given != 400] == []
+    assert [body for body, told in zip(cases, found(*cases), strict=True) if not told] == []
+
+
+NEWER = (
+    "deletionPolicy",
+    "deletionStrategy",
+    "groupName",
+    "managedBy",
+    "podTemplateOverrides",
+    "status",
+    "volumeClaimPolicies",
+)
+"""Fields that differ in later versions of the operators than those whose definitions the server has."""
+
+
+def without_newer(node: Any) -> Any:
+    """An object without the fields of later versions."""
+    if is_list(node):
+        return [without_newer(each) for each in node]
+    if is_mapping(node):
+        return {key: without_newer(each) for key, each in node.items() if key not in NEWER}
+    return node
+
+
+def kubernetes() -> set[str]:
+    """The types of Kubernetes, of which the definitions of operators have other versions."""
+    seen: set[str] = set()
+    for _, _, name in KINDS:
+        deque(parts(name, (), seen), maxlen=0)
+    return seen
+
+
+def test_the_server_knows_each_field_of_an_operator_with_its_type(equipped: ApiServer) -> None:
+    seen = tuple(kubernetes())
+    for version, kind, name in OPERATED:
+        given, status = answer(equipped, of_kind(version, kind, without_newer(right(name, seen=seen))))
+        told = str(status.get("message"))
+        assert given != 400, (kind, told)
+        assert "must be of type" not in told, (kind, told)
+
+
+def test_the_server_refuses_what_the_table_refuses_of_an_operator(equipped: ApiServer) -> None:
+    seen = kubernetes()
+    cases = [
+        of_kind(version, kind, within(path, value))
+        for version, kind, name in OPERATED
+        for path, expression in parts(name, (), seen)
+        for value in wrong(expression)[:1]
+        if expression != UNKNOWN and not {*path}.intersection(NEWER)
+    ]
+    assert len(cases) > 150
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(functools.partial(answer, equipped), cases))
+    refused = ["must be of type" in str(status.get("message")) or given == 400 for given, status in answers]
+    assert [body for body, given in zip(cases, refused, strict=True) if not given] == []
     assert [body for body, told in zip(cases, found(*cases), strict=True) if not told] == []
 
 

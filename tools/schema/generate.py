@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 from tools.page import ROOT, keep
-from tools.schema import delta
+from tools.schema import delta, operators
 
 TARGET = ROOT / "compiler" / "schema" / "argo.json"
 KUBERNETES = "v1.35.0"  # the API that the definitions of Argo 4.1 are built with
@@ -34,6 +34,8 @@ PLAIN = {
 SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", float: "number", dict: "object"}
 
 Type = dict[str, Any]
+TYPES = {**delta.TYPES, **operators.TYPES}
+REQUIRED = {**delta.REQUIRED, **operators.REQUIRED}
 
 
 def short_name(long_name: str) -> str:
@@ -150,8 +152,8 @@ def type_of(name: str, kubernetes: Kubernetes) -> Type:
     """One type of the packages, updated to 4.1."""
     source = delta.ALIKE.get(name, name)
     found = model(source)
-    if name in delta.TYPES:
-        made: Type = {"fields": dict(delta.TYPES[name]), "required": [], "rules": {}}
+    if name in TYPES:
+        made: Type = {"fields": dict(TYPES[name]), "required": [], "rules": {}}
     elif found is not None:
         made = argo_type(found)
         if name in delta.CONTAINERS:
@@ -163,7 +165,7 @@ def type_of(name: str, kubernetes: Kubernetes) -> Type:
     made["fields"].update(delta.FIELDS.get(name, {}))
     made["gone"] = delta.GONE.get(name, {})
     made["fields"] = {field: kind for field, kind in made["fields"].items() if field not in made["gone"]}
-    made["required"] = sorted(delta.REQUIRED[name] if name in delta.REQUIRED else made["required"])
+    made["required"] = sorted(REQUIRED[name] if name in REQUIRED else made["required"])
     made["rules"].update(delta.RULES.get(name, {}))
     if unknown := (made["rules"].keys() | set(made["required"])) - made["fields"].keys():
         raise KeyError(f"{name} has no field {sorted(unknown)}")
@@ -171,24 +173,28 @@ def type_of(name: str, kubernetes: Kubernetes) -> Type:
 
 
 def schema() -> dict[str, Any]:
-    """The whole table: every type that is reachable from the kinds of Argo and those of Kubernetes."""
+    """The whole table: every type that is reachable from the kinds of Argo, Kubernetes and operators."""
     kubernetes = Kubernetes()
     types: dict[str, Type] = {}
     served = kubernetes.served()
-    waiting = [*delta.KINDS, *delta.BESIDE, *(name for kinds in served.values() for name in kinds.values())]
-    while waiting:
-        name = waiting.pop()
+    operated = {version: {kind: kind for kind in kinds.split()} for version, kinds in operators.KINDS.items()}
+    objects = [name for kinds in (*served.values(), *operated.values()) for name in kinds.values()]
+    waiting = [*delta.KINDS, *delta.BESIDE, *objects]
+    for name in (
+        waiting
+    ):  # grows during the loop; Kubernetes' types are named before those of operators refer to them
         if name not in types:
             types[name] = type_of(name, kubernetes)
             targets = (kind.rpartition(":")[2] for kind in types[name]["fields"].values())
             waiting.extend(target for target in targets if target[0].isupper())
-    for table in (delta.TYPES, delta.ALIKE, delta.FIELDS, delta.GONE, delta.REQUIRED, delta.RULES):
+    for table in (TYPES, delta.ALIKE, delta.FIELDS, delta.GONE, REQUIRED, delta.RULES):
         if idle := table.keys() - types.keys():
-            raise KeyError(f"delta.py speaks of types that nothing reaches: {sorted(idle)}")
+            raise KeyError(f"there are types that nothing reaches: {sorted(idle)}")
     return {
         "kinds": delta.KINDS,
         "beside": delta.BESIDE,
         "served": served,
+        "operated": operated,
         "patterns": delta.PATTERNS,
         "types": types,
     }
@@ -203,7 +209,7 @@ def text() -> str:
     made = schema()
     types = ",\n".join(f"{compact(name)}:{compact(made['types'][name])}" for name in sorted(made["types"]))
     parts = "".join(
-        f'"{each}":{compact(made[each])},\n' for each in ("kinds", "beside", "served", "patterns")
+        f'"{each}":{compact(made[each])},\n' for each in ("kinds", "beside", "served", "operated", "patterns")
     )
     return f'{{{parts}"types":{{\n{types}\n}}}}\n'
 

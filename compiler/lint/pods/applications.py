@@ -13,7 +13,6 @@ from flowdsl.compiler.lint.pods.untyped import (
     Lacking,
     bounds,
     counts,
-    flag,
     misspelt,
     one_of,
     strings,
@@ -29,22 +28,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
 
-_RAY_JOB = (
-    *("activeDeadlineSeconds", "backoffLimit", "clusterSelector", "deletionStrategy", "entrypoint"),
-    *("entrypointNumCpus", "entrypointNumGpus", "entrypointResources", "jobId", "managedBy", "metadata"),
-    *("rayClusterSpec", "runtimeEnvYAML", "shutdownAfterJobFinishes", "submissionMode", "submitterConfig"),
-    *("submitterPodTemplate", "suspend", "ttlSecondsAfterFinished"),
-)
-_RAY_CLUSTER = (
-    *("autoscalerOptions", "enableInTreeAutoscaling", "gcsFaultToleranceOptions", "headGroupSpec"),
-    *("headServiceAnnotations", "managedBy", "rayVersion", "suspend", "workerGroupSpecs"),
-)
-_HEAD = ("enableIngress", "headService", "rayStartParams", "serviceType", "template")
-_WORKERS = (
-    *("groupName", "idleTimeoutSeconds", "maxReplicas", "minReplicas", "numOfHosts", "rayStartParams"),
-    *("replicas", "scaleStrategy", "suspend", "template"),
-)
-
 
 def ray(body: Object) -> Iterator[Flaw]:
     """What is invalid in a RayJob or RayCluster."""
@@ -55,12 +38,7 @@ def ray(body: Object) -> Iterator[Flaw]:
         yield from _ray_cluster(spec, "the RayCluster")
         return
     what = "the RayJob"
-    yield from misspelt(spec, what, _RAY_JOB)
     yield from counts(spec, what, ("activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"))
-    yield from texts(spec, what, ("entrypoint", "entrypointResources", "jobId", "runtimeEnvYAML"))
-    for field in ("shutdownAfterJobFinishes", "suspend"):
-        yield from flag(spec.get(field), f"`{field}` of {what}")
-    yield from strings(spec.get("metadata"), f"`metadata` in the spec of {what}")
     cluster = spec.get("rayClusterSpec")
     if cluster is None and not spec.get("clusterSelector"):
         way = "add `rayClusterSpec`, with the pods of a cluster, or `clusterSelector`"
@@ -71,32 +49,23 @@ def ray(body: Object) -> Iterator[Flaw]:
 
 def _ray_cluster(cluster: Object, what: str) -> Iterator[Flaw]:
     """The groups of pods of a Ray cluster."""
-    yield from misspelt(cluster, what, _RAY_CLUSTER)
-    yield from texts(cluster, what, ("rayVersion",))
-    yield from flag(cluster.get("enableInTreeAutoscaling"), f"`enableInTreeAutoscaling` of {what}")
-    head, workers = cluster.get("headGroupSpec"), cluster.get("workerGroupSpecs")
+    head = cluster.get("headGroupSpec")
     if head is None:
         yield Lacking(f"{what} has no `headGroupSpec`", "add it, with the `template` of its pod")
     if is_mapping(head):
-        yield from misspelt(head, "`headGroupSpec`", _HEAD)
         yield from _ray_group(head, "`headGroupSpec`")
-    if is_mapping(workers):
-        yield f"`workerGroupSpecs` of {what} is a mapping, not a list", "put `-` in front of each group"
     for each in mappings_at(cluster, "workerGroupSpecs"):
         name = each.get("groupName")
         group = f"the group `{name}` of `workerGroupSpecs`" if name else "a group of `workerGroupSpecs`"
-        yield from misspelt(each, group, _WORKERS)
         if not name:
             yield f"{group} has no `groupName`", "add one, which differs from those of the others"
-        yield from texts(each, group, ("groupName",))
         yield from counts(each, group, ("maxReplicas", "minReplicas", "numOfHosts", "replicas"))
         yield from bounds(each, group)
         yield from _ray_group(each, group)
 
 
 def _ray_group(group: Object, what: str) -> Iterator[Flaw]:
-    """The parameters and the pods of a group."""
-    yield from strings(group.get("rayStartParams"), f"`rayStartParams` of {what}")
+    """The pods of a group."""
     template = group.get("template")
     if template == WORD or value_at(template, ("spec",)) == WORD:
         return

@@ -5,7 +5,7 @@ Their manifests are read with types, and tags are words. Source: Kubernetes 1.35
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking
 from flowdsl.compiler.schema.findings import (
@@ -21,7 +21,8 @@ from flowdsl.compiler.schema.findings import (
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import findings_of
 from flowdsl.compiler.tree import is_number
-from flowdsl.diagnostic import instead
+from flowdsl.diagnostic import instead, near
+from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,31 +32,48 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
 
 
-def schema_flaws(
-    name: str, data: Object, what: str, *, pod: Path = (), closed: bool = True
-) -> tuple[list[Flaw], bool]:
-    """The flaws of an object of a type, and whether other rules can read it: it has only known fields, of their types.
+Fields = Literal["closed", "alike", "open"]
+"""Which unknown fields are refused: all, those that resemble a known one, as others may be new, or none."""
 
-    `pod`: where the spec of its pods is; `closed`: kubectl refuses fields that the type does not have.
+
+class Judged(NamedTuple):
+    """The flaws of an object of a type. `readable`: its values have the right types; `known`: so are its fields."""
+
+    flaws: list[Flaw]
+    readable: bool
+    known: bool
+
+
+def schema_flaws(
+    name: str, data: Object, what: str, *, pod: Path = (), unknown: Fields = "closed", whole: bool = False
+) -> Judged:
+    """What the schema refuses in an object of a type.
+
+    `pod`: where the spec of its pods is; `whole`: whether amounts must be texts or whole numbers, as operators ask for.
     """
     flaws: list[Flaw] = []
-    readable = True
+    readable = known = True
     for path, finding in findings_of(name, data):
         if isinstance(finding, UnknownField):
-            readable = False
-            if closed and WORD not in str(path):
-                flaws.append(_unknown(what, finding, pod))
+            known = False
+            if unknown == "closed" or (unknown == "alike" and _resembles(finding)):
+                flaws += [] if WORD in str(path) else [_unknown(what, finding, pod)]
         elif isinstance(finding, MissingField):
             flaw = f"{what} has no `{finding.path}`", finding.advice
             flaws.append(flaw if _replaced(name, path) else Lacking(*flaw))
-        elif isinstance(finding, _REFUSED) and not is_amount(finding):
+        elif isinstance(finding, _REFUSED) and (whole or not is_amount(finding)):
             readable &= not isinstance(finding, WrongType)
             if WORD not in f"{path}{getattr(finding, 'value', '')}":
                 way = finding.advice
                 if isinstance(finding, NotOneOf):
                     way = instead(finding.value, [*filter(None, finding.choices)])
                 flaws.append((f"{what} is refused: {finding.message}", way))
-    return flaws, readable
+    return Judged(flaws, readable, known)
+
+
+def _resembles(finding: UnknownField) -> bool:
+    """Whether an unknown field is probably a misspelt one."""
+    return near(str(finding.steps[-1]), fields(finding.owner), 0.8) is not None
 
 
 _REFUSED = (NotOneOf, OutOfRange, PatternMismatch, TooFewEntries, WrongType)

@@ -9,7 +9,7 @@ import base64
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.pods import applications, jobs, trainings
-from flowdsl.compiler.lint.pods.closed import schema_flaws
+from flowdsl.compiler.lint.pods.closed import Judged, schema_flaws
 from flowdsl.compiler.lint.pods.object_pods import claim_flaws, pod_flaws
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, bounds
 from flowdsl.compiler.lint.pods.workloads import container_flaws, its_pod, metadata_of, pod_of, way_to_pod
@@ -19,7 +19,7 @@ from flowdsl.compiler.schema.findings import (
     UnknownField,
     WrongType,
 )
-from flowdsl.compiler.schema.table import API_VERSION, served
+from flowdsl.compiler.schema.table import API_VERSION, operated, served
 from flowdsl.compiler.tree import (
     is_list,
     is_mapping,
@@ -39,6 +39,7 @@ from flowdsl.grammar.names import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from flowdsl.compiler.lint.pods.closed import Fields
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
 
@@ -51,16 +52,11 @@ def flaws(body: Any, flags: object) -> Iterator[Flaw]:
     if not is_mapping(body) or not isinstance(body.get("kind"), str):
         return
     kind, version = body["kind"], str(body.get("apiVersion"))
-    name, metadata = served().get(version, {}).get(kind), body.get("metadata")
-    what, data = f"the {kind}", body
-    if name is None and is_mapping(metadata):
-        name, what, data = "ObjectMeta", f"`metadata` of the {kind}", metadata
-    if name is not None:
-        closed = "validate" not in str(flags)
-        found, readable = schema_flaws(name, data, what, pod=way_to_pod(body), closed=closed)
-        yield from found
-        if not readable:
-            return
+    metadata = body.get("metadata")
+    judged = _by_schema(body, version, kind, "validate" not in str(flags))
+    yield from judged.flaws
+    if not judged.readable:
+        return
     yield from _metadata(metadata, kind, version)
     known = _KINDS.get((version, kind))
     if known is not None:
@@ -74,6 +70,18 @@ def flaws(body: Any, flags: object) -> Iterator[Flaw]:
             finding = problem.finding
             if isinstance(finding, (UnknownField, WrongType)) and WORD not in finding.message:
                 yield f"the {kind} is refused: {finding.message}", finding.advice
+
+
+def _by_schema(body: Object, version: str, kind: str, strict: bool) -> Judged:
+    """What the schema refuses in an object; of one of an unknown kind, in its metadata."""
+    closed: Fields = "closed" if strict else "open"
+    if (name := served().get(version, {}).get(kind)) is not None:
+        return schema_flaws(name, body, f"the {kind}", pod=way_to_pod(body), unknown=closed)
+    if (name := operated().get(version, {}).get(kind)) is not None:
+        return schema_flaws(name, body, f"the {kind}", unknown="alike" if strict else "open", whole=True)
+    if is_mapping(metadata := body.get("metadata")):
+        return schema_flaws("ObjectMeta", metadata, f"`metadata` of the {kind}", unknown=closed)
+    return Judged([], readable=True, known=True)
 
 
 def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:

@@ -15,12 +15,10 @@ from flowdsl.compiler.lint.pods.untyped import (
     containers_of,
     count,
     counts,
-    misspelt,
     named,
     one_of,
     words,
 )
-from flowdsl.compiler.schema.table import fields
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_dns_subdomain, is_service_name
@@ -31,10 +29,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
 
-NUMBERS = (
-    *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completions", "maxFailedIndexes"),
-    *("parallelism", "ttlSecondsAfterFinished"),
-)
 _MOST_PARALLEL = 100_000
 _RULES = 20
 
@@ -194,11 +188,6 @@ def _succeeding(spec: Object, owner: str, completions: int | None) -> Iterator[F
             yield found, f"write at most {completions}"
 
 
-_JOB_SET = (
-    *("coordinator", "failurePolicy", "managedBy", "network", "replicatedJobs", "startupPolicy"),
-    *("successPolicy", "suspend", "ttlSecondsAfterFinished", "volumeClaimPolicies"),
-)
-_REPLICATED = ("dependsOn", "groupName", "name", "replicas", "template")
 _MOST_PODS = 2**31 - 1
 _REASONS = (
     *("BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded"),
@@ -216,7 +205,6 @@ def job_set(body: Object) -> Iterator[Flaw]:
     spec = body.get("spec")
     if not is_mapping(spec):
         return
-    yield from misspelt(spec, "the JobSet", _JOB_SET)
     yield from counts(spec, "the JobSet", ("ttlSecondsAfterFinished",))
     jobs = mappings_at(spec, "replicatedJobs")
     names = [each["name"] if isinstance(each.get("name"), str) else WORD for each in jobs]
@@ -247,7 +235,6 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
         yield "a job of the JobSet has no `name`", "add one to each"
         return
     owner = f"the job `{own}` of the JobSet"
-    yield from misspelt(one, owner, _REPLICATED)
     yield from counts(one, owner, ("replicas",))
     template: Any = one.get("template")
     spec = template.get("spec") if is_mapping(template) else None
@@ -255,8 +242,6 @@ def _replicated(one: Object, name: str | None) -> Iterator[Flaw]:
         if template is None or (is_mapping(template) and spec is None):
             yield f"{owner} has no `template.spec`", "add `template`, with the `spec` of a Job"
         return
-    yield from misspelt(spec, owner, fields("JobSpec"))
-    yield from counts(spec, owner, NUMBERS)
     yield from of_jobs(spec, owner, is_indexed=True)
     pod = value_at(spec, ("template", "spec"))
     if is_mapping(pod) and pod.get("restartPolicy") == "Always":

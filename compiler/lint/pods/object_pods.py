@@ -28,6 +28,7 @@ from flowdsl.grammar.names import dns_name, is_dns_label, is_relaxed_env_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from flowdsl.compiler.lint.pods.closed import Fields
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
     from flowdsl.diagnostic import Finding
@@ -40,22 +41,28 @@ def pod_flaws(pod: Object, what: str, *, listed: bool = True) -> Iterator[Flaw]:
     """
     below = chain(whole("PodSpec", pod, ()), _names(pod), _parts(pod))
     more = chain(_twice(pod, what), _images(pod, what))
-    yield from _typed("PodSpec", pod, what, below, more, closed=listed)
+    yield from _typed("PodSpec", pod, what, below, more, unknown="closed" if listed else "open")
 
 
 def claim_flaws(spec: Object, what: str) -> Iterator[Flaw]:
     """What is refused in the spec of a claim."""
     name = "PersistentVolumeClaimSpec"
-    yield from _typed(name, spec, what, values(name, spec), closed=False)
+    yield from _typed(name, spec, what, values(name, spec), unknown="open")
 
 
 def _typed(
-    name: str, data: Object, what: str, below: Iterable[Finding], more: Iterable[Flaw] = (), *, closed: bool
+    name: str,
+    data: Object,
+    what: str,
+    below: Iterable[Finding],
+    more: Iterable[Flaw] = (),
+    *,
+    unknown: Fields,
 ) -> Iterator[Flaw]:
     """What the schema refuses in an object of a type; else, as they are only then readable, the other flaws of it."""
-    flaws, readable = schema_flaws(name, data, what, closed=closed)
-    yield from flaws
-    if not readable:
+    judged = schema_flaws(name, data, what, unknown=unknown)
+    yield from judged.flaws
+    if not (judged.readable and judged.known):
         return
     for found in below:
         if WORD not in found.message and found.severity == "error":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.jobs import RUN_POLICY, TRAININGS
-from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, count, counts, misspelt, named, one_of, texts
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, bounds, count, counts, named, one_of
 from flowdsl.compiler.tree import is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.diagnostic import instead
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label, is_service_name
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
 
-_FIELDS = {
-    "PyTorchJob": ("elasticPolicy", "nprocPerNode", "pytorchReplicaSpecs", "runPolicy"),
-    "TFJob": ("enableDynamicWorker", "runPolicy", "successPolicy", "tfReplicaSpecs"),
-    "MPIJob": (
-        *("launcherCreationPolicy", "mpiImplementation", "mpiReplicaSpecs", "runLauncherAsWorker"),
-        *("runPolicy", "slotsPerWorker", "sshAuthMountPath"),
-    ),
-}
-_REPLICA = ("replicas", "restartPolicy", "template")
 _RESTARTS = ("Always", "OnFailure", "Never", "ExitCode")
 
 
@@ -42,7 +33,6 @@ def training(body: Object) -> Iterator[Flaw]:
     spec = body.get("spec")
     if not is_mapping(spec):
         return
-    yield from misspelt(spec, f"the {kind}", _FIELDS[kind])
     yield from _named(body, kind)
     yield from _run_policy(spec, kind)
     if spec.get(field) is None:
@@ -58,7 +48,6 @@ def training(body: Object) -> Iterator[Flaw]:
         if not is_mapping(each):
             continue
         owner = f"`{role}` of the {kind}"
-        yield from misspelt(each, owner, _REPLICA)
         yield from counts(each, owner, ("replicas",))
         yield from one_of(each, "restartPolicy", owner, _RESTARTS)
         names = [str(one.get("name")) for one in mappings_at(each, "template", "spec", "containers")]
@@ -119,7 +108,6 @@ def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
     if not is_mapping(policy):
         return
     owner = f"`runPolicy` of the {kind}"
-    yield from misspelt(policy, owner, RUN_POLICY)
     yield from counts(policy, owner, ("activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"))
     if kind == "MPIJob":
         yield from one_of(policy, "cleanPodPolicy", owner, ("None", "Running", "All"))
@@ -128,11 +116,6 @@ def _run_policy(spec: Object, kind: str) -> Iterator[Flaw]:
 def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
     """The number of processes that a PyTorchJob starts."""
     per_node = spec.get("nprocPerNode")
-    if count(per_node) is not None:
-        yield (
-            f"`nprocPerNode` of the PyTorchJob is {per_node}, and not text",
-            f"write `'{per_node}'` in quotes",
-        )
     if isinstance(per_node, str) and not (per_node.isdecimal() or WORD in per_node):
         yield from one_of(spec, "nprocPerNode", "the PyTorchJob", ("auto", "cpu", "gpu"))
     elastic = spec.get("elasticPolicy")
@@ -143,10 +126,7 @@ def _launched(spec: Object, replicas: Any) -> Iterator[Flaw]:
     if elastic.get("nProcPerNode") is not None and per_node is not None:
         found = "the PyTorchJob has `nprocPerNode` and `elasticPolicy.nProcPerNode`"
         yield found, "keep `nprocPerNode`"
-    least, most = count(elastic.get("minReplicas")), count(elastic.get("maxReplicas"))
-    if least is not None and most is not None and least > most:
-        found = f"the PyTorchJob has `minReplicas: {least}` and `maxReplicas: {most}`"
-        yield found, "write the lower number as `minReplicas`"
+    yield from bounds(elastic, "`elasticPolicy` of the PyTorchJob")
 
 
 def train_job(body: Object) -> Iterator[Flaw]:
@@ -162,7 +142,6 @@ def train_job(body: Object) -> Iterator[Flaw]:
         )
     trainer = mapping_at(spec, "trainer")
     yield from counts(trainer, "`trainer` of the TrainJob", ("numNodes",))
-    yield from texts(trainer, "`trainer` of the TrainJob", ("image",))
 
 
 _MPI_RESTARTS = ("Never", "OnFailure")
@@ -173,7 +152,6 @@ def mpi(body: Object) -> Iterator[Flaw]:
     spec = body.get("spec")
     if not is_mapping(spec):
         return
-    yield from misspelt(spec, "the MPIJob", _FIELDS["MPIJob"])
     yield from _run_policy(spec, "MPIJob")
     yield from counts(spec, "the MPIJob", ("slotsPerWorker",))
     yield from one_of(spec, "mpiImplementation", "the MPIJob", ("OpenMPI", "Intel", "MPICH"))
@@ -192,7 +170,6 @@ def mpi(body: Object) -> Iterator[Flaw]:
         number = each.get("replicas")
         if isinstance(number, int) and (number < least or (most is not None and number > most)):
             yield f"{owner} has {number} replicas", f"write `replicas: {least}` there"
-        yield from misspelt(each, owner, _REPLICA)
         yield from one_of(each, "restartPolicy", owner, _MPI_RESTARTS)
     worker: Any = replicas.get("Worker")
     workers = count(worker.get("replicas", 1)) if is_mapping(worker) else 1

@@ -84,12 +84,6 @@ def bounds(spec: Object, owner: str) -> Iterator[Flaw]:
         )
 
 
-def flag(value: Any, what: str) -> Iterator[Flaw]:
-    """The flaw of a value that is not a boolean."""
-    if value is not None and not isinstance(value, bool) and WORD not in str(value):
-        yield f"{what} is {arrived(value)}, not true or false", "write `true` or `false`, without quotes"
-
-
 def strings(value: Any, what: str) -> Iterator[Flaw]:
     """The flaws of a value that is not a mapping of strings; Go reads null as an empty one."""
     if is_list(value) or (value is not None and not is_mapping(value) and WORD not in str(value)):
