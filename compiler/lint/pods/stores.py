@@ -173,7 +173,7 @@ def logins(view: View) -> Iterator[Problem]:
 
 _LOGINS = frozenset(("ArtifactoryArtifact", "AzureArtifact", "GitArtifact", "OSSArtifact", "S3Artifact"))
 _OF_LOGINS = ("usernameSecret", "blob", "repo", "accessKeySecret", "encryptionOptions")
-_OVER_SSH = regex(r"ssh://|(?:[\w.-]+@)?[\w.-]+:(?!//)")
+_OVER_SSH = regex(r"ssh://|(?:[^@:/{]+@)?[^:/\s{]+:(?!//)[^\\]")
 _OVER_HTTP = regex(r"https?://")
 
 
