@@ -67,10 +67,8 @@ def _ray_cluster(cluster: Object, what: str) -> Iterator[Flaw]:
 def _ray_group(group: Object, what: str) -> Iterator[Flaw]:
     """The pods of a group."""
     template = group.get("template")
-    if template == WORD or value_at(template, ("spec",)) == WORD:
-        return
-    if not value_at(template, ("spec", "containers")):
-        yield f"{what} has no `template.spec.containers`", "add the container in which Ray runs"
+    if template != WORD and value_at(template, ("spec",)) is None:
+        yield Lacking(f"{what} has no `template.spec`", "add it, with the container in which Ray runs")
 
 
 def pods(body: Object) -> Iterator[tuple[str, Object]]:

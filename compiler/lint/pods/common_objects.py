@@ -310,7 +310,11 @@ def _of_cron(body: Any) -> Iterator[Flaw]:
 def _of_pod(pod: Object, owner: str, *, listed: bool = True, completed: bool = False) -> Iterator[Flaw]:
     """The pod of an object of an operator; see `pod_flaws` and `container_flaws`."""
     yield from pod_flaws(pod, f"the pod of {owner}", listed=listed)
-    yield from container_flaws(pod, f"the pod of {owner}", completed=completed)
+    yield from container_flaws(pod, f"the pod of {owner}", _ADDED, completed=completed)
+
+
+_ADDED = ("mpi-job-config", "mpi-job-kubectl", "ssh-auth", "ray-logs", "shared-mem")
+"""The volumes that the operators for MPI and Ray add to pods, which other containers may use, too."""
 
 
 def _of_job_set(body: Any) -> Iterator[Flaw]:

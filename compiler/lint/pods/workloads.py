@@ -15,7 +15,7 @@ from flowdsl.compiler.tree import compact, is_mapping, mappings_at, value_at
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.pods.untyped import Flaw
     from flowdsl.compiler.tree import Object
@@ -94,7 +94,8 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
 def _pod(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
     """What is invalid in the pod of an object, which may make claims for it."""
     owner, policy = its_pod(kind), pod.get("restartPolicy") or ""
-    yield from container_flaws(pod, owner, claims)
+    added = [str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))]
+    yield from container_flaws(pod, owner, added)
     if sort.ends and policy in ("", "Always"):
         way = f"write `restartPolicy: Never` below `{dotted(sort.pod)}`, or `OnFailure`"
         if policy:
@@ -106,16 +107,15 @@ def _pod(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[F
 
 
 def container_flaws(
-    pod: Object, owner: str, claims: Sequence[Object] = (), *, completed: bool = False
+    pod: Object, owner: str, added: Iterable[str] = (), *, completed: bool = False
 ) -> Iterator[Flaw]:
-    """What the containers of a pod lack, which may have volumes for claims.
+    """What the containers of a pod lack; volumes of the names in `added` are added to it.
 
     `completed`: another object may give them images and volumes.
     """
     if not pod.get("containers"):
         yield Lacking(f"{owner} has no containers", "add `containers` to its `spec`")
-    volumes = {str(each.get("name")) for each in mappings_at(pod, "volumes")}
-    volumes |= {str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))}
+    volumes = {*added, *(str(each.get("name")) for each in mappings_at(pod, "volumes"))}
     unknown = completed or pod.get("volumes") == WORD or any(WORD in each for each in volumes)
     for container in containers_of(pod):
         name = container.get("name") or ""
