@@ -200,6 +200,10 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
 _OF_NODES = ("node.name", "steps.name", "tasks.name")
 
 
+_LATER = ("parallelism", "retryStrategy", "suspend", "synchronization")
+"""What makes calls at the beginning of a run wait, or run again."""
+
+
 def _begins(view: View, place: Place) -> bool:
     """Whether a call is only at the start of a run, when the run's status is still empty.
 
@@ -211,10 +215,8 @@ def _begins(view: View, place: Place) -> bool:
         return False
     if not graph.name or graph.name != view.setting("entrypoint"):
         return False
-    waits = view.setting("suspend")
-    if waits or any(
-        view.setting(field) or field in graph.data for field in ("retryStrategy", "synchronization")
-    ):
+    settings = [each for each, _ in view.levels(graph)] + ([] if view.base is None else [view.base.spec])
+    if view.callers.get(id(graph)) or any(each.get(field) for each in settings for field in _LATER):
         return False
     if graph.body == "dag":
         return not call.data.get("depends") and not call.data.get("dependencies")
