@@ -23,6 +23,7 @@ from flowdsl.compiler.lint.repaired import sound
 from flowdsl.compiler.lint.variables.arguments import NeededAtStart, ToBeGiven
 from flowdsl.compiler.lint.workflow.bodies import EmptyGraph
 from flowdsl.compiler.lint.workflow.names import NoName
+from flowdsl.compiler.lint.workflow.recursion import note_circles
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type
 from flowdsl.compiler.schema.findings import (
@@ -143,6 +144,7 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
                     found.setdefault((view.kind, name), view)
     for view in found.values():
         view.link(found)
+    note_circles(found.values())
     return found
 
 

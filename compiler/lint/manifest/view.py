@@ -27,12 +27,14 @@ class View:
     `templates` are those to check: all, or one of each sort, which suffices to tell whether there are
     findings. `outlines` are the calls to check where their texts do not matter: all, or one for each outline
     in a template. `library` has the documents that this one may refer to, by kind and name; `base` is the one
-    of its `workflowTemplateRef`, and `external` says that the base is not available.
+    of its `workflowTemplateRef`, and `external` says that the base is not available. `circles` are the
+    recursions that begin here and lead through other documents: the path of the call, and the templates.
     """
 
     def __init__(self, document: Object, each: bool = True, library: Library | None = None) -> None:
         self.document = document
         self.library = library or {}
+        self.circles: list[tuple[Path, list[str]]] = []
         self.kind: str = document["kind"]
         self.runs = self.kind in ("Workflow", "CronWorkflow")  # it is not a template for others
         self.metadata = inside(document, "metadata")

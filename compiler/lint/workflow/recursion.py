@@ -19,7 +19,7 @@ from flowdsl.grammar.depends import asks
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from flowdsl.compiler.lint.manifest.template import Call
     from flowdsl.compiler.lint.manifest.view import View
@@ -50,22 +50,41 @@ class TooDeep(Finding):
 
 def recursion(view: View) -> Iterator[Problem]:
     """Templates do not call themselves without a condition, also not through templates of other objects."""
-    templates = view.templates.copy()
-    position = {id(template): index for index, template in enumerate(templates)}
-    called: list[list[int]] = []
-    for template in templates:  # grows during the loop, by templates of other objects
-        callees = [callee for callee, _ in _certain(view, template)]
-        for callee in callees:
-            if position.setdefault(id(callee), len(templates)) == len(templates):
-                templates.append(callee)
-        called.append([position[id(callee)] for callee in callees])
-    for cycle in cycles(called):
-        own = next((at for at, index in enumerate(cycle) if index < len(view.templates)), None)
-        if own is None:
-            continue  # it is reported in the object that has it
-        chain = [templates[index] for index in (*cycle[own:], *cycle[:own])]
-        path = next(path for callee, path in _certain(view, chain[0]) if callee is chain[1 % len(chain)])
-        yield Problem(path, EndlessRecursion(cycle_in_words([template.title for template in chain])))
+    found = [(path, [template.title for template in chain]) for path, chain in _endless([view])]
+    same = view.library.get((view.kind, string(view.metadata, "name")))
+    if same is not None and same.document == view.document:
+        found += same.circles
+    for path, names in found:
+        yield Problem(path, EndlessRecursion(cycle_in_words(names)))
+
+
+def note_circles(views: Iterable[View]) -> None:
+    """Notes the recursions through several objects in the first object of each: all are looked at only once."""
+    leaving = [view for view in views if any("templateRef" in call.data for call in view.calls)]
+    owners = {id(template): (at, view) for at, view in enumerate(leaving) for template in view.templates}
+    for path, chain in _endless(leaving):
+        around = [owners[id(template)] for template in chain]
+        if len({at for at, _ in around}) > 1:
+            names = [
+                f"{view.metadata['name']}/{template.title}"
+                for (_, view), template in zip(around, chain, strict=True)
+            ]
+            around[0][1].circles.append((path, names))
+
+
+def _endless(views: Sequence[View]) -> Iterator[tuple[Path, list[Template]]]:
+    """The templates of objects that call each other without a condition, from the first object on, and its call."""
+    templates = [(view, template) for view in views for template in view.templates]
+    position = {id(template): index for index, (_, template) in enumerate(templates)}
+    called = [
+        [(position[id(callee)], path) for callee, path in _certain(*each) if id(callee) in position]
+        for each in templates
+    ]
+    for cycle in cycles([[index for index, _ in some] for some in called]):
+        first = cycle.index(min(cycle))
+        chain = [*cycle[first:], *cycle[:first]]
+        path = next(path for index, path in called[chain[0]] if index == chain[1 % len(chain)])
+        yield path, [templates[index][1] for index in chain]
 
 
 def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
