@@ -298,6 +298,19 @@ def test_templates_are_drawn_as_deep_as_argo_runs_them() -> None:
         assert names[DEEPEST + 1] not in each
 
 
+def test_graphs_that_call_each_other_twice_do_not_grow_beyond_what_can_be_drawn() -> None:
+    twice = [
+        {"name": f"t{n}", "steps": [[{"name": each, "template": f"t{n + 1}"} for each in "ab"]]}
+        for n in range(60)
+    ]
+    document = {
+        "kind": "Workflow",
+        "metadata": {"name": "twice"},
+        "spec": {"entrypoint": "t0", "templates": [*twice, {"name": "t60", "container": {"image": "a:1"}}]},
+    }
+    assert mermaid(manifest_picture(document, {})).count("subgraph") == 5_000
+
+
 @pytest.mark.parametrize(
     ("sequence", "often"),
     [

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.tree import Object
 
 _WHOLE = regex(r"-?[0-9]{1,18}")
+_MOST = 5_000
+"""How many runs of graphs are drawn: those that call each other twice have twice as many at each level."""
 
 
 def picture(document: Object, library: Library) -> Picture:
@@ -31,15 +33,16 @@ def picture(document: Object, library: Library) -> Picture:
     """
     view = View(document, library=library)
     name = string(view.metadata, "name") or string(view.metadata, "generateName").rstrip("-")
+    room = iter(range(_MOST))
     if view.first is not None and view.first.calls:
-        nodes, edges = _graph(view, view.first, f"{view.first.name}/", (view.first,))
+        nodes, edges = _graph(view, view.first, f"{view.first.name}/", (view.first,), room)
     else:
-        nodes, edges = tuple(each.node("", ()) for each in _beginning(view)), ()
+        nodes, edges = tuple(each.node("", (), room) for each in _beginning(view)), ()
     hooks = [_hooked(view, each, f"hooks.{each.title}") for each in view.hooks if each.title != "exit"]
     hooks += [_hooked(view, each, AT_THE_END) for each in view.hooks if each.title == "exit"]
     if view.last is not None:
         hooks.append(_Run(AT_THE_END, view.last, view, view.last.name))
-    return Picture(name, (*nodes, *(each.node("", ()) for each in hooks)), edges)
+    return Picture(name, (*nodes, *(each.node("", (), room) for each in hooks)), edges)
 
 
 def _beginning(view: View) -> list[_Run]:
@@ -62,25 +65,31 @@ class _Run(NamedTuple):
     times: str = ""
     when: str = ""
 
-    def node(self, head: str, around: tuple[Template, ...]) -> Node:
-        """Its node; what a template runs is not drawn in itself again."""
+    def node(self, head: str, around: tuple[Template, ...], room: Iterator[int]) -> Node:
+        """Its node; what a template runs is not drawn in itself again, nor where there is no room for it."""
         identity, template = head + self.name, self.template
         runs = also_named(self.name, self.template_name)
         inside: Graph = ((), ())
-        if template is not None and template not in around and len(around) < DEEPEST:
-            inside = _graph(self.view, template, f"{identity}/", (*around, template))
+        if template is not None and template.calls and _is_new(template, around, room):
+            inside = _graph(self.view, template, f"{identity}/", (*around, template), room)
         return Node(identity, self.name, runs, self.times, short(self.when), *inside)
 
 
-def _graph(view: View, template: Template, head: str, around: tuple[Template, ...]) -> Graph:
+def _is_new(template: Template, around: tuple[Template, ...], room: Iterator[int]) -> bool:
+    return template not in around and len(around) < DEEPEST and next(room, None) is not None
+
+
+def _graph(
+    view: View, template: Template, head: str, around: tuple[Template, ...], room: Iterator[int]
+) -> Graph:
     """What a template runs; nothing for a leaf."""
     nodes: list[Node] = []
     edges: list[tuple[str, str]] = []
     for call, before in zip(template.calls, _before(template), strict=True):
-        nodes.append(_called(view, call).node(head, around))
+        nodes.append(_called(view, call).node(head, around, room))
         edges += ((head + template.calls[one].name, head + call.name) for one in before)
         for hook in _hooks(view, call):
-            nodes.append(hook.node(head, around))
+            nodes.append(hook.node(head, around, room))
             edges.append((head + call.name, nodes[-1].id))
     return tuple(nodes), tuple(edges)
 
