@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods.untyped import (
     WORD,
     Lacking,
-    bounds,
     counts,
     misspelt,
     one_of,
@@ -60,7 +59,6 @@ def _ray_cluster(cluster: Object, what: str) -> Iterator[Flaw]:
         if not name:
             yield f"{group} has no `groupName`", "add one, which differs from those of the others"
         yield from counts(each, group, ("maxReplicas", "minReplicas", "numOfHosts", "replicas"))
-        yield from bounds(each, group)
         yield from _ray_group(each, group)
 
 
