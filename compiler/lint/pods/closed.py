@@ -18,7 +18,7 @@ from flowdsl.compiler.schema.findings import (
     WrongType,
     dotted,
 )
-from flowdsl.compiler.schema.table import fields, is_type, rules
+from flowdsl.compiler.schema.table import expression_at, fields, is_type, rules
 from flowdsl.compiler.schema.validate import findings_of
 from flowdsl.compiler.tree import is_number
 from flowdsl.diagnostic import instead, near
@@ -45,11 +45,12 @@ class Judged(NamedTuple):
 
 
 def schema_flaws(
-    name: str, data: Object, what: str, *, pod: Path = (), unknown: Fields = "closed", whole: bool = False
+    name: str, data: Object, what: str, *, pod: Path = (), unknown: Fields = "closed", defined: bool = False
 ) -> Judged:
     """What the schema refuses in an object of a type.
 
-    `pod`: where the spec of its pods is; `whole`: whether amounts must be texts or whole numbers, as operators ask for.
+    `pod`: where the spec of its pods is; `defined`: whether it has a definition (CRD), which requires more fields, and
+    amounts that are texts or whole numbers.
     """
     flaws: list[Flaw] = []
     readable = known = True
@@ -59,9 +60,11 @@ def schema_flaws(
             if unknown == "closed" or (unknown == "alike" and _resembles(finding)):
                 flaws += [] if WORD in str(path) else [_unknown(what, finding, pod)]
         elif isinstance(finding, MissingField):
+            if not defined and (expression_at(name, path), finding.field) in _OPTIONAL:
+                continue
             flaw = f"{what} has no `{finding.path}`", finding.advice
             flaws.append(flaw if _replaced(name, path) else Lacking(*flaw))
-        elif isinstance(finding, _REFUSED) and (whole or not is_amount(finding)):
+        elif isinstance(finding, _REFUSED) and (defined or not is_amount(finding)):
             readable &= not isinstance(finding, WrongType)
             if WORD not in f"{path}{getattr(finding, 'value', '')}":
                 way = finding.advice
@@ -77,6 +80,15 @@ def _resembles(finding: UnknownField) -> bool:
 
 
 _REFUSED = (NotOneOf, OutOfRange, PatternMismatch, TooFewEntries, WrongType)
+
+
+_OPTIONAL = (
+    ("ISCSIVolumeSource", "lun"),
+    ("PreferredSchedulingTerm", "preference"),
+    ("ProbeHTTPHeader", "value"),
+    ("Sysctl", "value"),
+)
+"""Fields, by their types, that definitions require, and Kubernetes does not in objects of its own kinds."""
 
 
 def _replaced(name: str, path: Path) -> bool:

@@ -78,7 +78,7 @@ def _by_schema(body: Object, version: str, kind: str, strict: bool) -> Judged:
     if (name := served().get(version, {}).get(kind)) is not None:
         return schema_flaws(name, body, f"the {kind}", pod=way_to_pod(body), unknown=closed)
     if (name := operated().get(version, {}).get(kind)) is not None:
-        return schema_flaws(name, body, f"the {kind}", unknown="alike" if strict else "open", whole=True)
+        return schema_flaws(name, body, f"the {kind}", unknown="alike" if strict else "open", defined=True)
     if is_mapping(metadata := body.get("metadata")):
         return schema_flaws("ObjectMeta", metadata, f"`metadata` of the {kind}", unknown=closed)
     return Judged([], readable=True, known=True)
