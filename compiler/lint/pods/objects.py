@@ -10,7 +10,7 @@ from flowdsl.compiler.jobs import TTL_AT, asks_for_end
 from flowdsl.compiler.kinds import MAKING
 from flowdsl.compiler.lint.pods.api_versions import unserved
 from flowdsl.compiler.lint.pods.common_objects import flaws as shape_flaws
-from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, documents_in, typed_in, unreadable
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, documents_in, key_at, typed_in, unreadable
 from flowdsl.compiler.lint.pods.workloads import flaws as workload_flaws
 from flowdsl.compiler.lint.variables.scope import OF_TRIES
 from flowdsl.compiler.problem import Problem, Various
@@ -20,7 +20,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import may_be_variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.manifest.template import Template
     from flowdsl.compiler.lint.manifest.view import View
@@ -77,20 +77,30 @@ def resource_manifests(view: View) -> Iterator[Problem]:
             yield Problem((*path, "manifest"), finding, part=part)
 
 
+_QUOTED = regex(r"`([^`]+)`")
 _NAMED = regex(r"(?<!no )`([^`]+)`")
 """The words in a message that stand in what it is about, and not those that are missing there."""
 
 
 def _part(manifest: str, found: str) -> Part | None:
-    """Where a manifest has the words in a message: the last of those that it has once; None if it has none."""
+    """Where a manifest has what a message names: a path of fields, or the last word that is there once."""
+    paths = (name for name in _QUOTED.findall(found) if "." in name)
+    if (place := _first(manifest, paths)) is not None:
+        return place
+    names: list[str] = _NAMED.findall(found)
     places: list[Part] = []
-    for name in _NAMED.findall(found):
+    for name in names:
         for word in (name, name.rpartition(".")[2].partition("[")[0]):
             spans = [one.span() for one in re.finditer(rf"(?<![\w.-]){re.escape(word)}(?![\w.-])", manifest)]
             if spans:
                 break
         places += spans if len(spans) == 1 else ()
-    return max(places, default=None)
+    return max(places, default=None) or _first(manifest, names)
+
+
+def _first(manifest: str, paths: Iterable[str]) -> Part | None:
+    """The place of the first path that leads to a key of a manifest."""
+    return next(filter(None, (key_at(manifest, path) for path in paths)), None)
 
 
 def owners(view: View) -> Iterator[Problem]:

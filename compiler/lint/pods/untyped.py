@@ -11,6 +11,7 @@ from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at
 from flowdsl.diagnostic import instead, near
 from flowdsl.grammar.named import NamedTuple
 from flowdsl.grammar.names import DNS_LABEL_LENGTH
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
@@ -200,6 +201,34 @@ def unreadable(text: str, fills: Callable[[str], bool] = may_be_variable) -> tup
     except (yaml.YAMLError, UnicodeEncodeError):
         return "it holds a character that YAML does not have", None
     return None
+
+
+_STEPS = regex(r"[^.\[\]]+|\[[^\]]*\]")
+
+
+def key_at(manifest: str, path: str) -> Part | None:
+    """Where the only object of a manifest has the last key of a dotted path, or of as much of it as there is."""
+    import yaml
+
+    steps = [step.strip("[]") for step in _STEPS.findall(path)]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        # Each tag is as long as before, so that the places are those in the manifest.
+        node = yaml.compose(TAG.sub(lambda tag: "q" * len(tag[0]), manifest), loader)
+    except (yaml.YAMLError, UnicodeEncodeError):
+        return None
+    found: Part | None = None
+    for step in steps:
+        if isinstance(node, yaml.MappingNode):
+            pair = next((pair for pair in node.value if getattr(pair[0], "value", None) == step), None)
+            if pair is None:
+                break
+            found, node = (pair[0].start_mark.index, pair[0].end_mark.index), pair[1]
+        elif isinstance(node, yaml.SequenceNode) and step.isdecimal() and int(step) < len(node.value):
+            node = node.value[int(step)]
+        else:
+            break
+    return found
 
 
 def _filled(tag: re.Match[str], fills: Callable[[str], bool] = may_be_variable) -> str:
