@@ -180,9 +180,8 @@ def schema() -> dict[str, Any]:
     operated = {version: {kind: kind for kind in kinds.split()} for version, kinds in operators.KINDS.items()}
     objects = [name for kinds in (*served.values(), *operated.values()) for name in kinds.values()]
     waiting = [*delta.KINDS, *delta.BESIDE, *objects]
-    for name in (
-        waiting
-    ):  # grows during the loop; Kubernetes' types are named before those of operators refer to them
+    # It grows during the loop, in this order: types of operators refer to those of Kubernetes, which are named then.
+    for name in waiting:
         if name not in types:
             types[name] = type_of(name, kubernetes)
             targets = (kind.rpartition(":")[2] for kind in types[name]["fields"].values())

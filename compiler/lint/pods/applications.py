@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.pods.untyped import (
-    WORD,
-    Lacking,
-    counts,
-    misspelt,
-    one_of,
-    strings,
-    texts,
-)
+from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, counts, misspelt, one_of, strings, texts
 from flowdsl.compiler.schema.findings import arrived
 from flowdsl.compiler.tree import is_list, is_mapping, mapping_at, mappings_at, value_at
 from flowdsl.grammar.regex import regex

@@ -52,7 +52,6 @@ def of_jobs(spec: Object, owner: str, is_indexed: bool = False) -> Iterator[Flaw
     mode = spec.get("completionMode")
     if isinstance(mode, str) and WORD in mode:
         return
-    yield from one_of(spec, "completionMode", owner, ("NonIndexed", "Indexed"))
     indexed = mode == "Indexed" or (mode is None and is_indexed)
     completions, parallelism = count(spec.get("completions")), count(spec.get("parallelism"))
     if mode == "Indexed" and not is_indexed and spec.get("completions") is None:
@@ -102,7 +101,6 @@ _ACTIONS = ("FailJob", "FailIndex", "Ignore", "Count")
 def _failing(spec: Object, owner: str) -> Iterator[Flaw]:
     """The pod failure policy. Source: validatePodFailurePolicy."""
     policy: Any = spec.get("podFailurePolicy")
-    yield from one_of(spec, "podReplacementPolicy", owner, ("Failed", "TerminatingOrFailed"))
     if not is_mapping(policy):
         return
     pod = mapping_at(spec, "template", "spec")
