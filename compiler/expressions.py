@@ -205,7 +205,7 @@ def _best(best: BestRow) -> str:
         metric = f"fromJSON(#{member(output)}){''.join(map(member, fields))}"
     usable = f"filter({rows}, abs({metric}) < asFloat('Inf'))"
     few = f"fewer than {best.minimum} trials" if best.minimum > 1 else "no trial"
-    short = literal(f"{few} of {best.rows.task} returned a usable {best.metric}")
+    short = literal(f"{few} of {best.loop} returned a usable {best.metric}")
     found = f"toJSON(filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0])"
     return f"len({usable}) < {best.minimum} ? fromJSON({short}) : {found}"
 

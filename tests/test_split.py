@@ -293,6 +293,26 @@ def work(x: float) -> float:
     assert "flowdsl:absent" in str(document)
 
 
+def test_the_best_of_a_sweep_is_picked_where_its_trials_are_in_another_group(tmp_path: Path) -> None:
+    head = """from flowdsl import maximize, pipeline, step, sweep
+
+@step(image="python:3.12-slim")
+def work(x: float, last: float) -> float:
+    return x
+
+"""
+    trials = "sweep(work, over={'x': [1.0, 2.0]}, objective=maximize(), last=s%d.best)"
+    body = ["s0 = sweep(work, over={'x': [1.0, 2.0]}, objective=maximize(), last=work(0.0, 0.0))"]
+    body += [f"s{one} = {trials % (one - 1)}" for one in range(1, 130)]
+    document, _ = compiled(tmp_path, body, head)
+    graphs = [one["dag"]["tasks"] for one in document["spec"]["templates"] if "dag" in one]
+    names = [{task["name"] for task in tasks} for tasks in graphs]
+    apart = [one for one in range(130) if not any({f"s{one}", f"s{one}-best"} <= each for each in names)]
+    assert apart
+    for one in range(130):
+        assert f"no trial of s{one} returned a usable return" in str(document)
+
+
 def test_what_waits_only_for_cached_results_is_found_in_groups_too(tmp_path: Path) -> None:
     head = """from flowdsl import pipeline, step
 

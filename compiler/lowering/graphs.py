@@ -147,7 +147,7 @@ class Graphs:
             self._picker(name, plan)
             given = ir.Argument("rows", "parameter", rows, t.JSON)
         else:
-            best = BestRow(rows, loop.objective.metric, loop.objective.goal, loop.minimum, t.JSON)
+            best = BestRow(rows, plan.name, loop.objective.metric, loop.objective.goal, loop.minimum, t.JSON)
             name = self.variants.names.name("best-row", "best rows")
             given = ir.Argument(ROW, "parameter", best, t.JSON)
             self.written.best = self.written.best or hands_on(name, (given,), plan.call.site)

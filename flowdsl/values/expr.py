@@ -160,7 +160,8 @@ class Best(Node):
 class BestRow(Node):
     """The outputs of the best trial of a sweep, only in the IR: one of its rows, as JSON."""
 
-    rows: Out
+    rows: Expr
+    loop: str
     metric: str
     goal: str
     minimum: int
