@@ -96,7 +96,7 @@ def arguments(random: Random) -> dict[str, Any]:
 def test_steps_are_given_what_python_gives(limit: int) -> None:
     seen: Counter[str] = Counter()
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(st.randoms(use_true_random=True))
     def each(random: Random) -> None:
         pipelines, values = made_up.Maker(random).program(), arguments(random)

@@ -240,7 +240,7 @@ def wanted(names: dict[str, Any], values: list[str]) -> Counter[str]:
     return Counter([*ones, *lists, whole, whole, whole, "maybe None", f"maybe {shown(x)}"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.randoms(use_true_random=True))
 def test_a_value_of_any_type_arrives_as_it_was(random: Random) -> None:
     text, values = made(random)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-FEW, MANY = 600, 2_400
+FEW, MANY = 400, 1_600
 LAPTOP = 10_000
 GROWTH = 1.05 * MANY / FEW
 MEMORY = 300_000_000 // 1024  # KiB
