@@ -14,7 +14,7 @@ from flowdsl.runtime.local.controller.arguments import artifact, holds, outputs_
 from flowdsl.runtime.local.controller.assess import assessed, walked
 from flowdsl.runtime.local.controller.expansion import expanded
 from flowdsl.runtime.local.controller.frame import Frame
-from flowdsl.runtime.local.controller.hooks import EXIT, Hooks, Names
+from flowdsl.runtime.local.controller.hooks import EXIT, Hooks, Names, hooked
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.loop import Loop, complete
 from flowdsl.runtime.local.controller.node import Json, Node, Type, ends, read
@@ -295,9 +295,9 @@ class Dag(Frame):
         """Follow the node of a task or round until it and its hooks have ended."""
         loop = None if node is task.node else task.loop
         befores = [self.tasks[name] for name in task.before] if loop is None else []
-        if hooked := [one for one in befores if one.hooks is not None]:
-            self.run.when_fulfilled(node, partial(self._leave_behind, hooked))
-        if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
+        if followed := [one for one in befores if one.hooks is not None]:
+            self.run.when_fulfilled(node, partial(self._leave_behind, followed))
+        if loop is not None and hooked(task.holder):
             self.run.held[node.id] = partial(loop.postpones, loop.place(node))
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
             self.run.when_fulfilled(node, lambda: self.node_settled(task, loop, node))

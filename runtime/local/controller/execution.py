@@ -16,6 +16,7 @@ from flowdsl.grammar.names import DISPLAYED_NAME
 from flowdsl.runtime.local.controller import leaves, retry
 from flowdsl.runtime.local.controller.attempts import Attempts
 from flowdsl.runtime.local.controller.dag import Dag
+from flowdsl.runtime.local.controller.hooks import hooked
 from flowdsl.runtime.local.controller.names import any_string, pod_name
 from flowdsl.runtime.local.controller.node import Json, Node, Type
 from flowdsl.runtime.local.controller.run import TIMEOUT
@@ -163,7 +164,7 @@ class Execution:
             if wanted and self.node is not None:  # it got its turn, but does not need the lock any more
                 run.decline(wanted)
             return
-        if wanted and self.call.kept is not None and self.call.kept(self.lock):
+        if wanted and self._visited_later():
             run.decline(wanted, self.call.name, self.stop_waiting)
             return
         try:
@@ -181,6 +182,12 @@ class Execution:
             self._refuse(str(error))
             return
         self.enter()
+
+    def _visited_later(self) -> bool:
+        """Whether Argo does not come to its locks now: a hook holds its task, or it waited and there is no place."""
+        if self.call.kept is not None and self.call.kept(self.lock):
+            return True
+        return self.node is not None and self.run.parallelism.waits(self.call, self.lock)
 
     def _wait_for_lock(self, name: str, message: str) -> None:
         node = self.node or self._pending(waits=True)
@@ -380,8 +387,10 @@ class Execution:
             release = partial(self.run.release, self.call.name)
             if error is not None or node.ends_on_visits:
                 release()
-            else:
+            elif hooked(self.call.holder):
                 self.run.agenda.later(partial(self.run.within, node, release))
+            else:
+                self.run.within(node, release, soon=True)
 
     def _release_late(self, node: Node) -> None:
         frame = self.call.frame

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 EXIT = "exit"
 
 
+def hooked(holder: Json) -> bool:
+    """Whether a task or step has hooks."""
+    return bool(holder.get("hooks") or holder.get("onExit"))
+
+
 def exit_hook(holder: Json, arguments: Json) -> Json | None:
     """The exit hook of a task, step or workflow, with the workflow's arguments if it has none."""
     if holder.get("onExit"):

@@ -13,7 +13,7 @@ from flowdsl.grammar.named import NamedTuple
 from flowdsl.runtime.local.controller.arguments import holds, of_step, outputs_of, resolved
 from flowdsl.runtime.local.controller.expansion import expanded
 from flowdsl.runtime.local.controller.frame import FAIL_FAST, Frame
-from flowdsl.runtime.local.controller.hooks import Hooks, Names, Order
+from flowdsl.runtime.local.controller.hooks import Hooks, Names, Order, hooked
 from flowdsl.runtime.local.controller.items import loops
 from flowdsl.runtime.local.controller.node import Json, Node, ends
 from flowdsl.runtime.local.controller.parallelism import FULL
@@ -206,7 +206,7 @@ class Steps(Frame):
 
     def _watch(self, original: Json, name: str, node: Node, now: Callable[[], Json]) -> None:
         """Follow a node until it and its hooks have ended; `now` resolves its step or round again."""
-        if not original.get("hooks") and not original.get("onExit"):
+        if not hooked(original):
             self.run.when_fulfilled(node, self.one_settled)
             return
         hooks = _StepHooks(self, original, name, node, now)
