@@ -374,6 +374,10 @@ def _left(graph: Graph, call: Call, text: str, path: Path) -> None:
     else:
         graph.left.add(call.task)
         graph.patch_task(call, {"when": text})
+        borne = "steps" in graph.template and any("may_fail" in one.options for one in graph.calls)
+        if borne and call.task in graph.order.last:
+            skipped = f"`{call.task}` is skipped after a failed task; in the manifest it succeeds then"
+            graph.reader.add(path, Otherwise(f"the graph fails where {skipped}", _LOOK))
 
 
 def _going_on(graph: Graph, call: Call, on: Json) -> None:
