@@ -30,13 +30,14 @@ from flowdsl.diagnostic import Finding
 from tests.goldens import same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from flowdsl.compiler.problem import Problem
 
 FOLDER = Path(__file__).with_name("lint")
 FILES = sorted(FOLDER.glob("*.yaml"))
 Object = dict[str, Any]
+Steps = tuple[str | int, ...]
 
 
 def documents(path: Path) -> list[Object]:
@@ -169,6 +170,36 @@ ANYTHING = st.recursive(
     ),
     max_leaves=5,
 )
+
+
+OBJECTS = Path(__file__).parent / "apiserver" / "kinds" / "right.yaml"
+
+
+def places(node: Any, path: Steps = ()) -> Iterator[Steps]:
+    """The paths of all values in a value, but for the whole."""
+    steps = node.items() if is_mapping(node) else enumerate(node) if is_list(node) else ()
+    for step, each in steps:
+        yield (*path, step)
+        yield from places(each, (*path, step))
+
+
+@pytest.mark.parametrize("body", documents(OBJECTS), ids=lambda body: f"{body['apiVersion']}-{body['kind']}")
+def test_a_tag_may_stand_for_any_value_of_an_object(body: Object) -> None:
+    made = [body]
+    for path in places(body):
+        made.append(deepcopy(body))
+        owner: Any = made[-1]
+        for step in path[:-1]:
+            owner = owner[step]
+        owner[path[-1]] = "TAG"
+    texts = [json.dumps(each).replace('"TAG"', "{{workflow.parameters.any}}") for each in made]
+    templates = [
+        {"name": f"t{at}", "resource": {"action": "create", "manifest": text}}
+        for at, text in enumerate(texts)
+    ]
+    given_later = {"parameters": [{"name": "any"}]}
+    found = [*lint(workflow(*templates, arguments=given_later))]
+    assert [show(each) for each in found if each.finding.code == "FD559"] == []
 
 
 @given(st.data())

@@ -265,8 +265,8 @@ class UnknownField(Finding):
                 return "unknown field", way
             if entry := entry_with(self.kind, self.steps, self.document):
                 return "is in the wrong place", entry
-            if self.holders and not isinstance(value_at(self.document, self.steps), (dict, list)):
-                return "unknown field", f"write it below {' or '.join(f'`{each}`' for each in self.holders)}"
+            if holders := self._holders():
+                return "unknown field", f"write it below {' or '.join(f'`{each}`' for each in holders)}"
             return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
         if there[:-1] != self.steps[:-1]:
             around = expression_at(self.kind, there[:-1])
@@ -288,9 +288,10 @@ class UnknownField(Finding):
             else None
         )
 
-    @property
-    def holders(self) -> list[str]:
-        """The fields with free keys, if that is what most objects of the type are for."""
+    def _holders(self) -> list[str]:
+        """The fields with free keys, if that is what most objects of the type are for, and for a single value."""
+        if isinstance(value_at(self.document, self.steps), (dict, list)):
+            return []
         known = [each for each in fields(self.owner).items() if each[0] not in _OF_ALL]
         maps = [field for field, each in known if each.startswith("map:")]
         return maps if 2 * len(maps) >= len(known) else []

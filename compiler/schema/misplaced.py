@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.kinds import BODIES
-from flowdsl.compiler.schema.table import expression_at, fields, is_type
+from flowdsl.compiler.schema.table import expression_at, fields, is_type, kinds
 from flowdsl.compiler.tree import is_list, is_mapping, value_at
 from flowdsl.diagnostic import near
 
@@ -64,11 +64,12 @@ _MOUNT = "write it in `volumeMounts` of the container"
 _AMOUNTS = {"cpu": _AMOUNT, "memory": _AMOUNT, "gpu": _DEVICE, "gpus": _DEVICE}
 _SOURCE = "only a script has one: write it in `script`, in place of `container`"
 _SCRIPT = "write `script` in place of `container`, with the text as its `source`"
+_OF_SCRIPTS = {"script": _SCRIPT, "source": _SOURCE}
 _OF_HOOKS = "write it as a template of its own among `templates`, and name it in `template`"
 _WRITTEN = {"creationTimestamp": "remove it: a cluster writes it"}
 
 _NOWHERE: Mapping[str, Mapping[str, str]] = {
-    "Container": {**_AMOUNTS, "script": _SCRIPT, "source": _SOURCE},
+    "Container": _AMOUNTS,
     "EmbeddedMetadata": _WRITTEN,
     "LifecycleHook": dict.fromkeys(("inline", *BODIES), _OF_HOOKS),
     "Metadata": {
@@ -110,8 +111,8 @@ _OF_CRON = "only a CronWorkflow has it: its `spec.workflowSpec` is the `spec` of
 
 
 def same(owner: str, field: str) -> str | None:
-    """The field of a type that is equivalent to an unknown one."""
-    return _SAME.get(owner, {}).get(field)
+    """The field of a type that is equivalent to an unknown one, or the same word in the plural."""
+    return _SAME.get(owner, {}).get(field) or (f"{field}s" if f"{field}s" in fields(owner) else None)
 
 
 def nowhere(owner: str, path: Sequence[str | int], kind: str) -> str:
@@ -123,8 +124,11 @@ def nowhere(owner: str, path: Sequence[str | int], kind: str) -> str:
         of_cron = {*fields("CronWorkflowSpec"), "schedule"} - fields(owner).keys() - {"when"}
         if field in of_cron:
             return _OF_CRON
-    if owner in ("Template", "WorkflowSpec", *CONTAINERS) and field in _OF_PODS:
-        return f"it is a field of pods: write `podSpecPatch`, a text with `{field}` in it"
+    if kind in kinds():  # and not a container of another object
+        if owner in ("Template", "WorkflowSpec", *CONTAINERS) and field in _OF_PODS:
+            return f"it is a field of pods: write `podSpecPatch`, a text with `{field}` in it"
+        if owner == "Container" and field in _OF_SCRIPTS:
+            return _OF_SCRIPTS[field]
     return _NOWHERE.get(owner, {}).get(field, "")
 
 

@@ -65,8 +65,9 @@ def schema_flaws(
             flaw = f"{what} has no `{finding.path}`", finding.advice
             flaws.append(flaw if _replaced(name, path) else Lacking(*flaw))
         elif isinstance(finding, _REFUSED) and (defined or not is_amount(finding)):
-            readable &= not isinstance(finding, WrongType)
-            if WORD not in f"{path}{getattr(finding, 'value', '')}":
+            tagged = WORD in f"{path}{getattr(finding, 'value', '')}"
+            readable &= not isinstance(finding, WrongType) or (tagged and finding.expression in _SCALARS)
+            if not tagged:
                 way = finding.advice
                 if isinstance(finding, NotOneOf):
                     way = instead(finding.value, [*filter(None, finding.choices)])
@@ -80,6 +81,8 @@ def _resembles(finding: UnknownField) -> bool:
 
 
 _REFUSED = (NotOneOf, OutOfRange, PatternMismatch, TooFewEntries, WrongType)
+_SCALARS = ("boolean", "int32", "integer", "number")
+"""The types of values for which rules take the word of a tag."""
 
 
 _OPTIONAL = (
@@ -112,14 +115,6 @@ def is_amount(finding: Finding) -> bool:
 
 def _unknown(what: str, finding: UnknownField, pod: Path) -> Flaw:
     """The flaw of an unknown field."""
-    (*around, field), there = finding.steps, finding.target
-    if pod and field in fields("PodSpec"):
-        there = (*pod, field)
-    if there is None:
-        holders = " or ".join(f"`{each}`" for each in finding.holders)
-        way = f"write it below {holders}" if holders else "remove it, or move it to where it belongs"
-    elif [*there[:-1]] == around:
-        way = f"write `{there[-1]}`, or remove it"
-    else:
-        way = f"move it to `{dotted(there)}`"
+    field = finding.steps[-1]
+    way = f"move it to `{dotted((*pod, field))}`" if pod and field in fields("PodSpec") else finding.advice
     return f"{what} has `{dotted(finding.steps)}`, which is not a field there, and is refused", way

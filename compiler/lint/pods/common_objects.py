@@ -92,7 +92,8 @@ def _metadata(metadata: Any, kind: str, version: str) -> Iterator[Flaw]:
     label = (version, kind) in (("v1", "Service"), ("v1", "Namespace"))
     fits = is_dns_label if label else is_dns_subdomain
     digit = (version, kind) == ("v1", "Service") and isinstance(name, str) and name[:1].isdigit()
-    if isinstance(name, str) and name and not version.startswith("rbac.") and (digit or not fits(name)):
+    free = version.startswith("rbac.") or WORD in version
+    if isinstance(name, str) and name and not free and (digit or not fits(name)):
         yield (
             f"the name of the {kind} cannot be `{metadata.get('name') or metadata['generateName']}`",
             "use lower-case letters, digits, `-` and `.`, with a letter or digit at both ends",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.pods.untyped import WORD, Lacking, containers_of
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.table import fields
-from flowdsl.compiler.tree import compact, is_mapping, mappings_at, value_at
+from flowdsl.compiler.tree import compact, is_list, is_mapping, mappings_at, value_at
 from flowdsl.grammar.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -87,15 +87,14 @@ def _flaws(body: Object, kind: str, sort: Sort) -> Iterator[Flaw]:
             place = dotted(sort.pod[:depth])
             yield Lacking(f"the {kind} has no `{place}`", f"add `{place}`, with what its pods run")
             return
-    yield from _pod(node, mappings_at(body, "spec", "volumeClaimTemplates"), kind, sort)
+    yield from _pod(node, value_at(body, ("spec", "volumeClaimTemplates")), kind, sort)
     yield from _selected(body, kind, sort)
 
 
-def _pod(pod: Object, claims: list[Object], kind: str, sort: Sort) -> Iterator[Flaw]:
+def _pod(pod: Object, claims: Any, kind: str, sort: Sort) -> Iterator[Flaw]:
     """What is invalid in the pod of an object, which may make claims for it."""
     owner, policy = its_pod(kind), pod.get("restartPolicy") or ""
-    added = [str(metadata.get("name")) for each in claims if is_mapping(metadata := each.get("metadata"))]
-    yield from container_flaws(pod, owner, added)
+    yield from container_flaws(pod, owner, _named(claims, "metadata", "name"))
     if sort.ends and policy in ("", "Always"):
         way = f"write `restartPolicy: Never` below `{dotted(sort.pod)}`, or `OnFailure`"
         if policy:
@@ -115,8 +114,8 @@ def container_flaws(
     """
     if not pod.get("containers"):
         yield Lacking(f"{owner} has no containers", "add `containers` to its `spec`")
-    volumes = {*added, *(str(each.get("name")) for each in mappings_at(pod, "volumes"))}
-    unknown = completed or pod.get("volumes") == WORD or any(WORD in each for each in volumes)
+    volumes = {*added, *_named(pod.get("volumes"), "name")}
+    unknown = completed or any(WORD in each for each in volumes)
     for container in containers_of(pod):
         name = container.get("name") or ""
         for field in ("name",) if completed else ("name", "image"):
@@ -128,6 +127,15 @@ def container_flaws(
             if not unknown and used not in volumes and WORD not in used:
                 found = f"the container `{name}` mounts `{used}`, and {owner} has no such volume"
                 yield Lacking(found, "add it to `volumes`, beside `containers`")
+
+
+def _named(listed: Any, *way: str) -> Iterator[str]:
+    """The names in a list of objects, each at the end of a path; the word of a tag that stands for any of it."""
+    for each in listed if is_list(listed) else (listed,):
+        found = each
+        for step in way:
+            found = found.get(step) if is_mapping(found) else found
+        yield str(found)
 
 
 def its_pod(kind: str) -> str:
