@@ -125,7 +125,7 @@ def way_to(expression: str, value: object, written: str = "") -> str:
         if isinstance(value, str) and (chosen := _chooses(expression, value)):
             return f"write `{{{chosen}: {value}}}`"
         names = ["name"] if "name" in known else [each for each in known if each.endswith("Name")]
-        if len(names) == 1 and isinstance(value, str):
+        if len(names) == 1 and isinstance(value, str) and not value.startswith("/"):  # which is a path
             return f"write `{names[0]}: {value}`, if that is its name, and its other fields below"
         if value is True and known:
             return f"write `{{}}`, or its fields; {suggest('', known)}"
@@ -330,6 +330,8 @@ class MissingField(Finding):
 
 _OF_ALL = ("apiVersion", "kind", "metadata")
 _OF_PARAMETER = re.compile(r"\.parameters\[\d+\]\.(?:value|default)$")
+_OF_LINES = re.compile(r"^(?:data|stringData)[.\[]|YAML$")
+"""Texts that are whole files: those of ConfigMaps and Secrets, and YAML in YAML."""
 _WITH_UNIT = (".timeout", ".maxAge", ".containerSet.retryStrategy.duration")
 """Texts that are not a duration without a unit."""
 
@@ -357,6 +359,10 @@ class WrongType(Finding):
             and "/" in self.path.rpartition("[")[2]
         ):
             way = "write a whole number: a device is not divided"
+        if _OF_LINES.search(self.path) and (is_mapping(self.value) or is_list(self.value)):
+            way = "write text: with a `|` after the key, the lines below are text"
+        if self.path.endswith(".selector.matchLabels") and self.expression == "string":
+            way = "write its labels below `selector` itself: it has nothing else"
         if self.path.endswith(".withItems") and isinstance(self.value, str):
             way = "write `withParam`, which takes a list in a text, or a list"
         if self.path.endswith(".withParam") and is_list(self.value):
