@@ -159,9 +159,8 @@ def emptied(owner: str, path: Sequence[str | int], document: Any) -> Path | None
     A field that is meant to be below a key, but has too little indentation, is next to it.
     """
     beside: dict[str, Any] = value_at(document, path[:-1]) or {}
-    for key, value in beside.items():
-        expression = fields(owner).get(key, "any")
-        if value is None and is_type(expression) and path[-1] in fields(expression):
+    for key, expression in fields(owner).items():
+        if key in beside and beside[key] is None and is_type(expression) and path[-1] in fields(expression):
             return (*path[:-1], key, path[-1])
     return None
 
@@ -199,7 +198,7 @@ def _within(
     """The inner objects that accept the last field, first those that exist, and accept more like it."""
     if not owner:
         return
-    strangers = [each for each in value_at(document, parent) or () if each not in fields(owner)]
+    written: dict[str, Any] = value_at(document, parent) or {}
     for order, (child, each) in enumerate(fields(owner).items()):
         value = value_at(document, (*parent, child))
         outer, _, inner = each.rpartition(":")
@@ -208,13 +207,12 @@ def _within(
         there = (*parent, child, *last)
         if not is_type(inner) or (outer and not last) or not _takes(inner, there, path, document):
             continue
-        written = value_at(document, parent)
         if child in _BODIES and child not in written and not _BODIES.isdisjoint(written):
             continue
         if child == "templateDefaults" and path[-1] in _BODIES:
             continue
         free = value_at(document, (*there, path[-1])) is None and value is not None
-        alike = sum(one in fields(inner) for one in strangers)
+        alike = sum(one in written and one not in fields(owner) for one in fields(inner))
         yield not free, -alike, _USUAL.index(child) if child in _USUAL else len(_USUAL), order, there
 
 

@@ -289,14 +289,8 @@ RULES: dict[str, dict[str, dict[str, Any]]] = {
     "JobSpec": {
         **dict.fromkeys(
             (
-                *(
-                    "activeDeadlineSeconds",
-                    "backoffLimit",
-                    "backoffLimitPerIndex",
-                    "completions",
-                    "maxFailedIndexes",
-                ),
-                *("parallelism", "ttlSecondsAfterFinished"),
+                *("activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completions"),
+                *("maxFailedIndexes", "parallelism", "ttlSecondsAfterFinished"),
             ),
             _COUNT,
         ),
