@@ -219,7 +219,8 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
     With `defaults` also those that keep their defaults, since nobody will set them later. `others`: the documents
     whose templates the workflow may use.
     """
-    declared = several(part(workflow_spec(run), "arguments"), "parameters")
+    spec = workflow_spec(run)
+    declared = several(part(spec, "arguments"), "parameters")
     kept = {one["name"]: str(one["value"]) for one in declared if defaults and "value" in one}
     values = {**kept, **texts}
     if not values:
@@ -228,7 +229,8 @@ def judge(run: Json, texts: Mapping[str, str], others: Iterable[Json], defaults:
     from flowdsl.compiler.lint.variables.typing_findings import FailsByDefault, Uncomputable, WrappedNumber
     from flowdsl.compiler.schema.findings import short
 
-    compiled = PIPELINE in part(run["metadata"], "labels")
+    labels = {**part(run["metadata"], "labels"), **part(part(spec, "workflowMetadata"), "labels")}
+    compiled = PIPELINE in labels
     wrong: dict[str, RunError] = {}
     for problem in lint(run, shelf(others)):
         finding = problem.finding

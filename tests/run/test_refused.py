@@ -258,6 +258,15 @@ def test_a_value_whose_sum_argo_would_cut_off_is_refused(
     assert "FD384" in flowdsl("numbers.py").err
 
 
+def test_the_same_holds_for_the_template_that_was_compiled(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "numbers.py").write_text(NUMBERS, encoding="utf-8")
+    assert run(["compile", "numbers.py", "--as", "template", "-o", "numbers.yaml"]) == 0
+    done = flowdsl("numbers.yaml", "-p", f"offset={2**61}")
+    assert (done.code, f"Argo would make it {-(2**63)}" in done.err) == (2, True)
+
+
 def test_a_parameter_that_argo_cannot_hand_on(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "said.py").write_text(SAID, encoding="utf-8")
     for value in ("a\x1bb", "{{workflow.name}}"):
