@@ -30,7 +30,7 @@ from flowdsl.compiler.findings.options import RunTimeOption
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.blocks import EitherKnown, KnownCondition
 from flowdsl.mistakes.texts import LostText, TextCompared
-from flowdsl.mistakes.values import RunTimeKey, RunTimeLoop
+from flowdsl.mistakes.values import RunTimeCondition, RunTimeKey, RunTimeLoop
 from flowdsl.places.place import Definition, Span
 
 if TYPE_CHECKING:
@@ -93,16 +93,18 @@ def _checked(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnosti
     return found + left
 
 
+_SAID_BY = ((RunTimeOption, RunTimeKey), (BranchEscape, RunTimeCondition))
+"""Findings of the checks, and those of tracing that they explain at the same place, as in `made or 0`."""
+
+
 def _traced(trace: Trace, found: list[Diagnostic], sources: Sources) -> list[Diagnostic]:
     """The findings of tracing, without consequences of what the checks found."""
     # `when(x is None)` is one mistake: the test itself, not that its answer is constant.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
-    keys = {_span(one, sources) for one in found if isinstance(one.finding, RunTimeOption)}
-    if keys:  # a finding about an option is reported there
-        told = [
-            one for one in told if not isinstance(one.finding, RunTimeKey) or _span(one, sources) not in keys
-        ]
+    for cause, effect in _SAID_BY:
+        said = {_span(one, sources) for one in found if isinstance(one.finding, cause)}
+        told = [one for one in told if not isinstance(one.finding, effect) or _span(one, sources) not in said]
     if any(isinstance(one.finding, TextCompared) for one in found):  # this may be why a text was lost
         told = [one for one in told if not isinstance(one.finding, LostText)]
     return told
