@@ -265,8 +265,7 @@ class OptionType(Finding):
         way = f"for example {example}" if example else f"write {self.want}"
         if self.have.startswith(MEMBER):
             way = f"write what it stands for: `{self.have.removeprefix(MEMBER)}.value`"
-        if self.name == "gpu" and self.have.startswith("'"):
-            text = self.have.strip("'")
+        if self.name == "gpu" and self.have.startswith("'") and (text := self.have.strip("'")):
             way = (
                 f"write gpu={text}"
                 if text.isdecimal()

@@ -18,6 +18,11 @@ def text(lr: float) -> None:
     print(lr)
 
 
+@step(image="pytorch/pytorch:2.7.1", gpu="")
+def empty(lr: float) -> None:
+    print(lr)
+
+
 @step(image="pytorch/pytorch:2.7.1", gpu=GPU(0.5))
 def part(lr: float) -> None:
     print(lr)
@@ -28,4 +33,5 @@ def nightly() -> None:
     half(0.1)
     negative(0.1)
     text(0.1)
+    empty(0.1)
     part(0.1)
