@@ -395,11 +395,20 @@ class OneWord(Unsplit):
 
 
 class NoProgram(Unsplit):
-    """A command line in one word, where the name of a program is expected: no file has that name."""
+    """A command line in one word, or nothing, where the name of a program is expected: no file has that name."""
 
     code = "FD796"
-    title = "there is no program `{text}`"
-    label = "one word, which is not split at spaces{unfilled}"
+    title = "there is no program `{shown}`"
+    label = "{why}"
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what stands there instead of a name."""
+        words = super().words()
+        if self.text:
+            why = "one word, which is not split at spaces" + words["unfilled"]
+            return {**words, "shown": self.text, "why": why}
+        way = self.in_yaml or 'begin with the name of the program: command("/bin/program", "--flag", value)'
+        return {**words, "shown": '""', "why": "an empty text", "way": way}
 
 
 _NAMED = regex(r"^output\(|[').]")

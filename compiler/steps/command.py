@@ -154,7 +154,7 @@ def _flawed(definition: StepDef, words: list[Expr], said: Described) -> Iterator
         return
     pieces = _pieces(words[0])
     first = "".join(map(_shown, pieces)).strip()
-    certain = isinstance(words[0], Const) and is_command_line(first)
+    certain = isinstance(words[0], Const) and (not words[0].value or is_command_line(first))
     if certain or (len(words) == 1 and " " in first):
         filled = tuple(_shown(one)[1:-1] for one in pieces if not isinstance(one, str))
         kind = bodies.NoProgram if certain else bodies.OneWord

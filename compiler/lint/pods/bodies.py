@@ -113,14 +113,16 @@ class SetContainer(Various):
 
 
 def programs(view: View) -> Iterator[Problem]:
-    """The first word of a `command` is not a whole command line, nor is the file that a shell runs.
+    """The first word of a `command` is neither empty nor a whole command line, nor is the file that a shell runs.
 
     The shell of a script gets the file with the source. Source: Argo Workflows, NewEmissaryCommand.
     """
     for template, place, container in view.containers:
         path = (*template.path, *place)
         words = [*arguments(container, path)] if container.get("command") else []
-        if words and is_command_line(words[0][1]):
+        if words and not words[0][1]:
+            yield Problem(words[0][0], NoProgram("", in_yaml="begin with the name of the program"))
+        elif words and is_command_line(words[0][1]):
             way = f"write each word separately: [{', '.join(words[0][1].split())}]"
             if needs_shell(words[0][1]):
                 way = "run it with `sh -c`, the whole command line as one text"

@@ -1,4 +1,4 @@
-"""Command lines in one word, with inputs and outputs in them."""
+"""Command lines in one word, with inputs and outputs in them, and one without a program."""
 
 from flowdsl import command, container, output, pipeline
 
@@ -23,9 +23,15 @@ def tested(rate: float) -> None:
     command("python test.py", "--rate", rate)
 
 
+@container(image="trainer:1")
+def unnamed(rate: float) -> None:
+    command("", "--rate", rate)
+
+
 @pipeline
 def nightly() -> None:
     fit(0.1, 2)
     count(3)
     clean()
     tested(0.1)
+    unnamed(0.1)
