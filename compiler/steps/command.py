@@ -45,7 +45,19 @@ from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END
 from flowdsl.tracing.trace import DAMAGED
 from flowdsl.values import types as t
-from flowdsl.values.expr import Checkpoint, Const, Expr, Get, InPod, Join, Param, RunField, leaves, substitute
+from flowdsl.values.expr import (
+    Checkpoint,
+    Const,
+    Expr,
+    Get,
+    InPod,
+    Join,
+    Param,
+    Poison,
+    RunField,
+    leaves,
+    substitute,
+)
 from flowdsl.values.joined import literals, text
 from flowdsl.values.lift import spelled
 from flowdsl.values.value import expr_of, is_value
@@ -263,7 +275,7 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
     if not isinstance(argument, (str, PurePath)):
         have = type(argument).__name__
         found.append(Diagnostic(CommandPart(definition.name, have, where), place))
-        return Const("", t.TEXT)
+        return Poison()
     word = text(str(argument))
     for literal in literals(word):
         if "{{" in literal:
