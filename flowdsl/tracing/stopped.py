@@ -264,7 +264,7 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
         Parameter.VAR_KEYWORD: "**{}",
     }
     form = ", ".join(marks.get(one.kind, "{}").format(name) for name, one in parameters.items())
-    form = f"{called}({form})"
+    form = f"with {called}({form}):" if called in _BLOCKS else f"{called}({form})"
     return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})
 
 

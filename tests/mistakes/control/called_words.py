@@ -29,3 +29,9 @@ def of_a_step() -> None:
 def under_a_condition() -> None:
     loss = train(3)
     when(loss < 0.5)(tell)("good")
+
+
+@pipeline
+def with_its_arguments() -> None:
+    train(3)
+    on_exit(tell, "done")
